@@ -1,0 +1,1 @@
+"""The documents on disk: their types, published schemas, canonical bytes, and private, durable files."""

@@ -1,0 +1,178 @@
+"""Private, durable files: 0600 from birth, created exclusively, synced, renamed into place; no symlink is followed.
+
+Everything the tool writes may name credentials or show how a cluster is built, so nothing is ever readable by others,
+not even for the moment between creation and a later chmod (R, "Plan and review"). Modes do not depend on the umask.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+
+
+class PrivateFileError(Exception):
+    """A private file or directory can't be made, read or replaced; the message names the path and the reason."""
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Create ``path`` with ``data``; it must not exist, under that name not even half-written.
+
+    Raises:
+        PrivateFileError: it exists, or the disk or the permissions do not allow it.
+    """
+    temporary = _write_temporary(path, data)
+    try:
+        # A hard link fails if the name exists, even a dangling symlink; a rename would replace it silently.
+        os.link(temporary, path, follow_symlinks=False)
+        sync_directory(path.parent)
+    except FileExistsError:
+        raise PrivateFileError(f"{path} exists already and is never overwritten; choose another name") from None
+    except OSError as error:
+        raise PrivateFileError(f"{path} can't be written: {_reason(error)}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Replace ``path`` with ``data`` in one step: readers see the old bytes or the new, never a mixture.
+
+    Raises:
+        PrivateFileError: the path is a symlink, or the disk or the permissions do not allow it.
+    """
+    if path.is_symlink():
+        raise PrivateFileError(f"{path} is a symbolic link, which is never followed or replaced; remove it first")
+    temporary = _write_temporary(path, data)
+    try:
+        temporary.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise PrivateFileError(f"{path} can't be replaced: {_reason(error)}") from error
+
+
+def read(path: Path, *, limit: int = 1 << 30) -> bytes:
+    """Return the bytes of a regular file that is no symlink and belongs to this user (or to root).
+
+    Raises:
+        PrivateFileError: it is absent, a link, no regular file, someone else's, or larger than ``limit`` bytes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise PrivateFileError(f"{path} is a symbolic link, which is never followed; name the file itself") from None
+        raise PrivateFileError(f"{path} can't be read: {_reason(error)}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise PrivateFileError(f"{path} is no regular file")
+        if facts.st_uid not in (os.geteuid(), 0):
+            raise PrivateFileError(f"{path} belongs to user id {facts.st_uid}, not to you; a private file is never taken from others")
+        if facts.st_size > limit:
+            raise PrivateFileError(f"{path} has {facts.st_size} bytes, more than the {limit} that are read")
+        return file.read()
+
+
+def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Make ``directory`` (0700) with ``files`` (0600) in one step; a failure leaves nothing under its name.
+
+    Raises:
+        PrivateFileError: the directory exists, its parent does not, or the disk or the permissions do not allow it.
+    """
+    require_absent(directory)
+    temporary = directory.parent / f".{directory.name}.{secrets.token_hex(6)}.partial"
+    try:
+        temporary.mkdir(mode=DIRECTORY_MODE)
+        temporary.chmod(DIRECTORY_MODE)
+        for name, data in files.items():
+            _write_exclusive(temporary / name, data)
+        sync_directory(temporary)
+        # Renaming onto the directory just made here is the portable way to "rename unless it exists".
+        directory.mkdir(mode=DIRECTORY_MODE)
+        temporary.rename(directory)
+        sync_directory(directory.parent)
+    except FileExistsError:
+        _remove_partial(temporary)
+        raise _already_exists(directory) from None
+    except OSError as error:
+        _remove_partial(temporary)
+        raise PrivateFileError(f"{directory} can't be made: {_reason(error)}") from error
+    except BaseException:
+        _remove_partial(temporary)
+        raise
+
+
+def require_absent(directory: Path) -> None:
+    """Refuse a directory name that is taken, or whose parent is missing, before any work is done for it.
+
+    Raises:
+        PrivateFileError: the name is taken, also by a dangling symlink, or the parent directory is missing.
+    """
+    if os.path.lexists(directory):
+        raise _already_exists(directory)
+    if not directory.parent.is_dir():
+        raise PrivateFileError(f"{directory.parent} is no directory; make it first, the plan directory itself is made by this tool")
+
+
+def sync_directory(directory: Path) -> None:
+    """Make a new name in ``directory`` durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open ``path`` with ``flags`` for a descriptor that is private (0600) whatever the umask, following no link."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+    os.fchmod(descriptor, FILE_MODE)
+    return descriptor
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of ``data``; a short write goes on where it stopped."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _write_temporary(path: Path, data: bytes) -> Path:
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.partial"
+    try:
+        _write_exclusive(temporary, data)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise PrivateFileError(f"{path} can't be written: {_reason(error)}") from error
+    return temporary
+
+
+def _write_exclusive(path: Path, data: bytes) -> None:
+    descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_partial(directory: Path) -> None:
+    """Remove a partial directory that this process made; what can't be removed is left, never the final name."""
+    if not directory.is_dir():
+        return
+    for file in directory.iterdir():
+        file.unlink(missing_ok=True)
+    directory.rmdir()
+
+
+def _already_exists(directory: Path) -> PrivateFileError:
+    return PrivateFileError(f"{directory} exists already; a plan directory is never reused, so choose a name that does not exist")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
