@@ -2,8 +2,8 @@
 
 ``python tests/controlplane/build.py`` prints the folder that holds the three programs. They are built once, from the
 Go module beside this file, into the user's cache folder (``$XDG_CACHE_HOME``, or ``~/.cache``), under a name that is a
-digest of everything that determines them. A second run only prints the folder. The first takes a quarter of an hour
-on two cores.
+digest of everything that determines them. A second run only prints the folder. The first takes
+five to fifteen minutes on two cores.
 
 When ``KUBEBUILDER_ASSETS`` names a folder, the programs in it are used instead and nothing is built.
 """
@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 MODULE = Path(__file__).resolve().parent
@@ -69,18 +68,18 @@ def _digest(module: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ, module: Path = MODULE) -> Path:
+def cache_folder(module: Path = MODULE) -> Path:
     """Return the folder where the module's programs are kept once they are built."""
-    configured = Path(environ.get("XDG_CACHE_HOME", ""))
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG base directory specification: a relative path is to be ignored.
     cache = configured if configured.is_absolute() else Path.home() / ".cache"
     return cache / "aim-template-migration" / "controlplane" / _digest(module)
 
 
-def programs_folder(environ: Mapping[str, str] = os.environ, module: Path = MODULE) -> Path:
+def programs_folder(module: Path = MODULE) -> Path:
     """Return the folder whose programs are to be run, whether or not they are there yet."""
-    assets = environ.get(ASSETS_VARIABLE)
-    return Path(assets) if assets else cache_folder(environ, module)
+    assets = os.environ.get(ASSETS_VARIABLE)
+    return Path(assets) if assets else cache_folder(module)
 
 
 def missing_programs(folder: Path, wanted: tuple[str, ...] = PROGRAMS) -> list[str]:
@@ -99,7 +98,7 @@ def _check_go(module: Path) -> str:
         )
     # Inside the module go picks, or fetches where it may, the toolchain that go.mod asks for.
     answer = subprocess.run([go, "env", "GOVERSION"], cwd=module, capture_output=True, text=True, check=False)
-    match = re.match(r"go(\d+(?:\.\d+)*)", answer.stdout)
+    match = re.search(r"\bgo(\d+(?:\.\d+)*)", answer.stdout)
     found = tuple(int(part) for part in match[1].split(".")) if match else ()
     if answer.returncode != 0 or found < required:
         problem = answer.stdout.strip() or answer.stderr.strip() or "an unknown version"
@@ -121,14 +120,14 @@ def _compile(go: str, module: Path, target: Path) -> None:
         raise BuildError(f"go could not build {module}; its own messages are above.")
 
 
-def build(environ: Mapping[str, str] = os.environ, module: Path = MODULE) -> Path:
+def build(module: Path = MODULE) -> Path:
     """Build what is not there yet and return the folder with the programs.
 
     Raises:
         BuildError: go is missing, too old or fails, or the folder in KUBEBUILDER_ASSETS lacks a program.
     """
-    folder = programs_folder(environ, module)
-    if environ.get(ASSETS_VARIABLE):
+    folder = programs_folder(module)
+    if os.environ.get(ASSETS_VARIABLE):
         missing = missing_programs(folder, (ETCD, API_SERVER))
         if missing:
             raise BuildError(f"{ASSETS_VARIABLE}={folder} has no {' and no '.join(missing)}; correct or unset it.")

@@ -8,8 +8,9 @@ LOOPBACK = "127.0.0.1"
 class ReservedPort:
     """A port held by a bound socket that does not listen.
 
-    The server must bind it with SO_REUSEPORT (etcd: ``--socket-reuse-port``, kube-apiserver: ``--permit-port-sharing``);
-    the kernel gives the port to nobody else, and no connection, while the reservation is held.
+    The server must bind it with SO_REUSEPORT (etcd: ``--socket-reuse-port``; kube-apiserver:
+    ``--permit-port-sharing``). While the reservation is held, the kernel gives the port to no other program, and the
+    reservation itself no connection.
     """
 
     def __init__(self) -> None:
