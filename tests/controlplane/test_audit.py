@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from tests.support.audit import AuditLogError, AuditTrail, Json
 
 AIM = "aim.eai.amd.com"

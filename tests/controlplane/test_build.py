@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.controlplane import build
 
 FAKE_GO = """#!/bin/sh

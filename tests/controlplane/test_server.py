@@ -1,5 +1,7 @@
 """The control plane itself: it is what the other tests take it for."""
 
+import os
+import shutil
 import stat
 import subprocess
 import threading
@@ -8,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import urllib3
-
-from aim_api.tree import JsonObject, get, get_objects, get_str
 from tests.support.controlplane.client import APPLY_PATCH, JSON_PATCH, Client
 from tests.support.controlplane.server import ADMIN, POWERLESS, ControlPlane, ControlPlaneError
+
+from aim_api.tree import JsonObject, get, get_objects, get_str
 
 CONFIG_MAPS: JsonObject = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create"]}
 
@@ -93,9 +95,10 @@ def test_pods_can_be_created_without_service_accounts(control_plane: ControlPlan
 
 
 @pytest.mark.kubectl
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on the PATH")
 def test_kubectl_uses_the_kubeconfig(control_plane: ControlPlane, namespace: str) -> None:
     def kubectl(identity: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", **control_plane.kubectl_environment(identity)}
+        environment = {"PATH": os.environ["PATH"], **control_plane.kubectl_environment(identity)}
         return subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, check=False)
 
     control_plane.client().post(config_maps(namespace), config_map("one")).expect(201)

@@ -1,7 +1,8 @@
 """A plain HTTP client for one identity, which adds nothing to and hides nothing of what the server says."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -90,6 +91,20 @@ class Client:
         response = self._pool.request(method, f"{self._url}{target}", body=content, headers=sent, redirect=False)
         return Answer(f"{method} {target}", response.status, response.headers, response.data)
 
+    @contextmanager
+    def stream(self, path: str, *, query: Mapping[str, str] | None = None) -> Iterator[Iterator[Json]]:
+        """Read one path whose answer does not end, such as a watch: the value of each line as it comes."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        response = self._pool.request("GET", f"{self._url}{target}", headers=self._headers, preload_content=False)
+        try:
+            if response.status != 200:
+                raise UnexpectedAnswerError(
+                    f"{Answer(f'GET {target}', response.status, response.headers, response.read())}"
+                )
+            yield (json.loads(line) for line in _lines(response))
+        finally:
+            response.close()
+
     def get(self, path: str, *, query: Mapping[str, str] | None = None) -> Answer:
         """Read one path."""
         return self.request("GET", path, query=query)
@@ -115,3 +130,10 @@ class Client:
     def close(self) -> None:
         """Close the connections."""
         self._pool.clear()
+
+
+def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    rest = b""
+    for chunk in response.stream(None):
+        *complete, rest = (rest + chunk).split(b"\n")
+        yield from (line for line in complete if line)

@@ -6,9 +6,15 @@ from pathlib import Path
 import yaml
 from tests.support.controlplane.server import ControlPlane
 
+import aim_api
 from aim_api.tree import Json, JsonObject, get, get_objects, get_str
 
 CRDS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def project_crds() -> list[JsonObject]:
+    """Return every CustomResourceDefinition that the project ships, those of AIM and those of KServe."""
+    return read_crds(sorted((Path(aim_api.__file__).parent / "crds").glob("*.yaml")))
 
 
 def read_crds(files: Iterable[Path]) -> list[JsonObject]:
@@ -74,20 +80,18 @@ def install_crds(plane: ControlPlane, crds: Sequence[JsonObject]) -> None:
 
 def is_usable(plane: ControlPlane, crd: JsonObject) -> bool:
     """Return whether the definition is established, and every version is discovered and answers a list."""
-    admin = plane.client()
-    live = admin.get(f"{CRDS_PATH}/{name_of(crd)}").expect(200).object
+    live = plane.client().get(f"{CRDS_PATH}/{name_of(crd)}").expect(200).object
     established = condition(live, "Established")
     if established is None or established.get("status") != "True":
         return False
-    for version in served_versions(crd):
-        discovery = admin.get(group_version_path(crd, version))
-        names = (
-            {get_str(entry, "name") for entry in get_objects(discovery.body, "resources")}
-            if discovery.status == 200
-            else set()
-        )
-        if get_str(crd, "spec", "names", "plural") not in names:
-            return False
-        if admin.get(collection_path(crd, version), query={"limit": "1"}).status != 200:
-            return False
-    return True
+    return all(_answers(plane, crd, version) for version in served_versions(crd))
+
+
+def _answers(plane: ControlPlane, crd: JsonObject, version: str) -> bool:
+    admin = plane.client()
+    discovery = admin.get(group_version_path(crd, version))
+    listing = admin.get(collection_path(crd, version), query={"limit": "1"})
+    if discovery.status != 200 or listing.status != 200:
+        return False
+    names = {get_str(entry, "name") for entry in get_objects(discovery.body, "resources")}
+    return get_str(crd, "spec", "names", "plural") in names

@@ -74,7 +74,7 @@ class ControlPlane:
         self.audit_log = folder / "audit.log"
         self.ca_file = folder / "ca.crt"
         self.start_seconds: float | None = None
-        self._programs = programs
+        self._program_folder = programs
         self._admission_plugins = tuple(admission_plugins)
         self._tokens = {name: secrets.token_urlsafe(24) for name in (ADMIN, CONTROLLERS, *identities)}
         self._running: list[Program] = []
@@ -148,6 +148,11 @@ class ControlPlane:
                 logs = "".join(f"\n--- {program}\n{program.log_tail()}" for program in programs)
                 raise ControlPlaneError(f"waited until {what}: {problem}{logs}")
             time.sleep(_POLL)
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """What runs at present, in the order of its start."""
+        return tuple(self._running)
 
     # Identities
 
@@ -256,7 +261,7 @@ class ControlPlane:
                 rows.writerow([token, name, f"uid-{name}", *groups])
 
     def _run(self, name: str, arguments: Sequence[str]) -> Program:
-        program = Program([self._programs / name, *arguments], self.folder / f"{name}.log")
+        program = Program([self._program_folder / name, *arguments], self.folder / f"{name}.log")
         self._running.append(program)
         return program
 
