@@ -2,11 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -52,8 +53,10 @@ class Run:
         (folder / "pytest.ini").write_text("[pytest]\nmarkers = controlplane\n")
         (folder / "test_suite.py").write_text(SUITE)
         plain = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        plugin = ["-p", "tests.support.controlplane.plugin"]
+        kept = f"--basetemp={folder / 'temporary'}"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-p", "tests.support.controlplane.plugin", "-rfEs", *arguments, "."],
+            [sys.executable, "-m", "pytest", *plugin, kept, "-rfEs", *arguments, "test_suite.py"],
             cwd=folder,
             env={**plain, "PYTHONPATH": str(ROOT), "REPORT": str(self.report), **environment},
             stdout=subprocess.PIPE,
@@ -73,8 +76,19 @@ class Run:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Callable[..., Run]:
-    return lambda *arguments, **environment: Run(tmp_path, list(arguments), environment)
+def run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    started: list[Run] = []
+
+    def start(*arguments: str, **environment: str) -> Run:
+        started.append(Run(tmp_path, list(arguments), environment))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.communicate()
+    # A run that was killed leaves the data of its etcd.
+    shutil.rmtree(tmp_path / "temporary", ignore_errors=True)
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -234,6 +234,7 @@ def test_what_is_orphaned_stays_without_its_owner(controllers: ControlPlane, nam
     assert get(admin.get(f"{path}/child").expect(200).body, "metadata", "ownerReferences") is None
 
 
+@pytest.mark.slow
 def test_a_deleted_namespace_goes_with_its_content(controllers: ControlPlane) -> None:
     admin, name = controllers.client(), controllers.create_namespace()
     admin.post(config_maps(name), config_map("one")).expect(201)
@@ -243,6 +244,7 @@ def test_a_deleted_namespace_goes_with_its_content(controllers: ControlPlane) ->
     assert names(controllers, name) == set()
 
 
+@pytest.mark.slow
 def test_the_strict_server_guards_blocking_references(
     strict_control_plane: ControlPlane, control_plane: ControlPlane
 ) -> None:

@@ -1,33 +1,12 @@
 """Defining kinds on the control plane, and waiting until they can be used."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-import yaml
 from tests.support.controlplane.server import ControlPlane
 
-import aim_api
-from aim_api.tree import Json, JsonObject, get, get_objects, get_str
+from aim_api.tree import JsonObject, get, get_objects, get_str
 
 CRDS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-def project_crds() -> list[JsonObject]:
-    """Return every CustomResourceDefinition that the project ships, those of AIM and those of KServe."""
-    return read_crds(sorted((Path(aim_api.__file__).parent / "crds").glob("*.yaml")))
-
-
-def read_crds(files: Iterable[Path]) -> list[JsonObject]:
-    """Return the CustomResourceDefinitions in YAML files."""
-    found: list[JsonObject] = []
-    for file in files:
-        documents: Iterable[Json] = yaml.safe_load_all(file.read_text())
-        found += [
-            document
-            for document in documents
-            if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition"
-        ]
-    return found
 
 
 def name_of(crd: JsonObject) -> str:

@@ -22,8 +22,10 @@ from tests.controlplane.build import (
     programs_folder,
 )
 from tests.support.audit import AuditTrail
-from tests.support.controlplane.crds import install_crds, project_crds
+from tests.support.controlplane.crds import install_crds
 from tests.support.controlplane.server import ControlPlane, run_control_plane
+
+from aim_api.crds import load_crds
 
 MARKER = "controlplane"
 REQUIRE_VARIABLE = "AIM_REQUIRE_CONTROLPLANE"
@@ -99,14 +101,14 @@ def controllers(control_plane: ControlPlane) -> ControlPlane:
 @pytest.fixture(scope="session")
 def aim_plane(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane with the project's own CustomResourceDefinitions, those of AIM and of KServe."""
-    install_crds(control_plane, project_crds())
+    install_crds(control_plane, load_crds())
     return control_plane
 
 
 @pytest.fixture(scope="session")
 def strict_aim_plane(strict_control_plane: ControlPlane) -> ControlPlane:
     """The strict control plane with the project's own CustomResourceDefinitions."""
-    install_crds(strict_control_plane, project_crds())
+    install_crds(strict_control_plane, load_crds())
     return strict_control_plane
 
 
