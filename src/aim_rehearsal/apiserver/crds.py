@@ -1,0 +1,191 @@
+"""CustomResourceDefinitions: defaults and status of the definition itself, and the resource that it defines."""
+
+from collections.abc import Iterator
+
+from aim_api.tree import Json, JsonObject, get_bool, get_int, get_list, get_map, get_objects, get_str
+from aim_rehearsal.apiserver.columns import AGE, NAME
+from aim_rehearsal.apiserver.errors import quoted
+from aim_rehearsal.apiserver.jsonpath import JsonPathError, compile_path
+from aim_rehearsal.apiserver.messages import encode
+from aim_rehearsal.apiserver.resources import Column, Resource, ServedVersion
+from aim_rehearsal.apiserver.structural import FieldError, SchemaError, StructuralSchema
+from aim_rehearsal.apiserver.times import age
+
+CRD_COLLECTION = "customresourcedefinitions.apiextensions.k8s.io"
+CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def with_crd_defaults(crd: JsonObject) -> JsonObject:
+    """Return a definition with the fields that the server fills: names, conversion."""
+    spec = get_map(crd, "spec")
+    names = get_map(spec, "names")
+    kind = get_str(names, "kind") or ""
+    filled: JsonObject = {"singular": kind.lower(), "listKind": f"{kind}List", **names}
+    defaults: JsonObject = {"conversion": {"strategy": "None"}}
+    return {**crd, "spec": {**defaults, **spec, "names": filled}}
+
+
+def with_crd_status(crd: JsonObject, before: JsonObject | None, moment: str) -> JsonObject:
+    """Return a definition with the status of one whose names were accepted and which is served."""
+    old = get_map(before, "status")
+    stored = [str(item) for item in get_list(old, "storedVersions")]
+    storage = _storage_version(crd)
+    if storage not in stored:
+        stored.append(storage)
+    versions: list[Json] = [*stored]
+    conditions: list[Json] = [
+        _condition("NamesAccepted", "NoConflicts", "no conflicts found", moment),
+        _condition("Established", "InitialNamesAccepted", "the initial names have been accepted", moment),
+    ]
+    status: JsonObject = {
+        "conditions": get_list(old, "conditions") or conditions,
+        "acceptedNames": get_map(crd, "spec", "names"),
+        "storedVersions": versions,
+    }
+    return {**crd, "status": status}
+
+
+def check_crd(crd: JsonObject) -> list[FieldError]:
+    """Return what is wrong with a definition, as far as it matters here."""
+    return list(_problems(crd))
+
+
+def _problems(crd: JsonObject) -> Iterator[FieldError]:
+    spec = get_map(crd, "spec")
+    name, wanted = (
+        get_str(crd, "metadata", "name") or "",
+        f"{get_str(spec, 'names', 'plural')}.{get_str(spec, 'group')}",
+    )
+    if name != wanted:
+        why = 'must be spec.names.plural+"."+spec.group'
+        yield FieldError("FieldValueInvalid", "metadata.name", f"Invalid value: {quoted(name)}: {why}")
+    for path in (("group",), ("scope",), ("names", "plural"), ("names", "kind")):
+        if not get_str(spec, *path):
+            yield FieldError("FieldValueRequired", f"spec.{'.'.join(path)}", "Required value")
+    versions = get_objects(spec, "versions")
+    if sum(version.get("storage") is True for version in versions) != 1:
+        why = "must have exactly one version marked as storage version"
+        yield FieldError("FieldValueInvalid", "spec.versions", f"Invalid value: {len(versions)} versions: {why}")
+    for index, version in enumerate(versions):
+        path_text = f"spec.versions[{index}].schema.openAPIV3Schema"
+        if not get_map(version, "schema", "openAPIV3Schema"):
+            yield FieldError("FieldValueRequired", path_text, "Required value: schemas are required")
+            continue
+        try:
+            _compile_version(version, "", "")
+        except (SchemaError, JsonPathError) as error:
+            yield FieldError("FieldValueInvalid", path_text, f"Invalid value: {error}")
+
+
+def define(crd: JsonObject) -> Resource:
+    """Return the resource that an accepted definition serves.
+
+    Raises:
+        SchemaError: the schema is not structural; `check_crd` reports this beforehand.
+    """
+    spec = get_map(crd, "spec")
+    names = get_map(spec, "names")
+    group, kind, plural = (get_str(spec, "group") or "", get_str(names, "kind") or "", get_str(names, "plural") or "")
+    listed = get_objects(spec, "versions")
+    served = [_compile_version(item, group, kind) for item in listed if item.get("served") is not False]
+    subresources = {name for item in listed for name in get_map(item, "subresources")}
+    outlines = [_outline(get_map(item, "schema", "openAPIV3Schema")) for item in listed]
+    return Resource(
+        group=group,
+        kind=kind,
+        plural=plural,
+        singular=get_str(names, "singular") or kind.lower(),
+        namespaced=get_str(spec, "scope") == "Namespaced",
+        versions={version.name: version for version in sorted(served, key=_by_maturity)},
+        storage_version=_storage_version(crd),
+        short_names=tuple(str(item) for item in get_list(names, "shortNames")),
+        categories=tuple(str(item) for item in get_list(names, "categories")),
+        subresources=frozenset(subresources & {"status"}),
+        custom=True,
+        tracks_generation=True,
+        list_kind=get_str(names, "listKind") or f"{kind}List",
+        same_trees=all(outline == outlines[0] for outline in outlines),
+    )
+
+
+def _storage_version(crd: JsonObject) -> str:
+    versions = get_objects(crd, "spec", "versions")
+    return next((get_str(item, "name") or "" for item in versions if item.get("storage") is True), "")
+
+
+def _compile_version(version: JsonObject, group: str, kind: str) -> ServedVersion:
+    name = get_str(version, "name") or ""
+    schema = get_map(version, "schema", "openAPIV3Schema")
+    deprecation = ""
+    if get_bool(version, "deprecated"):
+        deprecation = get_str(version, "deprecationWarning") or f"{group}/{name} {kind} is deprecated"
+    columns = tuple(_column(item) for item in get_objects(version, "additionalPrinterColumns"))
+    fields = get_objects(version, "selectableFields")
+    return ServedVersion(
+        name,
+        schema,
+        StructuralSchema.compile(schema),
+        (NAME, *columns) if columns else (NAME, AGE),
+        deprecation,
+        tuple((get_str(item, "jsonPath") or "").removeprefix(".") for item in fields),
+    )
+
+
+def _column(spec: JsonObject) -> Column:
+    kind = get_str(spec, "type") or "string"
+    find = compile_path(get_str(spec, "jsonPath") or "")
+
+    def cell(value: JsonObject) -> Json:
+        found = find(value)
+        return _cell(kind, found[0]) if found else None
+
+    return Column(
+        get_str(spec, "name") or "",
+        cell,
+        kind,
+        get_str(spec, "format") or "",
+        get_int(spec, "priority") or 0,
+        get_str(spec, "description") or "",
+    )
+
+
+def _cell(kind: str, value: Json) -> Json:
+    if kind == "string":
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return encode(value).decode().strip() if isinstance(value, dict | list) else "" if value is None else str(value)
+    if kind == "date":
+        return age(value) if isinstance(value, str) else None
+    wanted: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
+    fits = isinstance(value, wanted.get(kind, ())) and (kind == "boolean") == isinstance(value, bool)
+    return value if fits else None
+
+
+def _outline(schema: Json) -> Json:
+    """Return which fields a schema knows, without their constraints, so that versions can be compared."""
+    if not isinstance(schema, dict):
+        return schema
+    outline: JsonObject = {}
+    properties = get_map(schema, "properties")
+    if properties:
+        outline["properties"] = {key: _outline(properties[key]) for key in sorted(properties)}
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            outline[key] = _outline(schema[key])
+    for key in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
+        if schema.get(key):
+            outline[key] = True
+    return outline
+
+
+def _by_maturity(version: ServedVersion) -> tuple[int, int, int, str]:
+    """Order versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name."""
+    major, _, rest = version.name.removeprefix("v").partition("beta" if "beta" in version.name else "alpha")
+    stage = 0 if not rest and version.name.removeprefix("v").isdigit() else 1 if "beta" in version.name else 2
+    if not major.isdigit() or (stage and not rest.isdigit()):
+        return (3, 0, 0, version.name)
+    return (stage, -int(major), -int(rest or 0), version.name)
+
+
+def _condition(kind: str, reason: str, message: str, moment: str) -> JsonObject:
+    return {"type": kind, "status": "True", "lastTransitionTime": moment, "reason": reason, "message": message}

@@ -1,0 +1,144 @@
+"""Request bodies as JSON values, with the duplicate fields that strict decoding names."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import yaml
+
+from aim_api.tree import Json, JsonObject
+
+_LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_MAX_LONG: Final = 2**63 - 1
+_Pairs = list[tuple[str, Json]]
+
+
+class DecodeError(ValueError):
+    """A body that is no JSON or YAML document."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as the API server reads it: timestamps stay strings."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def decode_json(body: bytes) -> tuple[Json, list[str]]:
+    """Return the value of a JSON body and the paths of fields that it gives twice; the last one counts, as in Go.
+
+    Raises:
+        DecodeError: the body is no JSON that Go's decoder takes.
+    """
+    repeated = False
+
+    def build(pairs: _Pairs) -> Json:
+        nonlocal repeated
+        built = dict(pairs)
+        repeated = repeated or len(built) != len(pairs)
+        return built
+
+    integer = _integer if _LONG_INTEGER.search(body) else None
+    try:
+        value: Json = json.loads(
+            body, object_pairs_hook=build, parse_constant=_constant, parse_float=_number, parse_int=integer
+        )
+        if _SURROGATE.search(body):
+            value = _printable(value)
+        return value, list(_repeated_fields(body)) if repeated else []
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
+
+
+def decode_yaml(body: bytes) -> tuple[Json, list[str]]:
+    """Return the value of a body that is YAML or, more often, JSON; see `decode_json`.
+
+    Raises:
+        DecodeError: the body is neither.
+    """
+    if body.lstrip()[:1] in (b"{", b"["):
+        return decode_json(body)
+    try:
+        value = yaml.load(body, Loader=_Loader)  # noqa: S506  (a subclass of the safe loader)
+        return decode_json(json.dumps(value, allow_nan=False).encode())
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise DecodeError(str(error).replace("\n", " ")) from None
+
+
+def decode_object(body: bytes, *, as_yaml: bool = False) -> tuple[JsonObject, list[str]]:
+    """Return the object of a body; see `decode_json`.
+
+    Raises:
+        DecodeError: the body is no object.
+    """
+    value, repeated = decode_yaml(body) if as_yaml else decode_json(body)
+    if not isinstance(value, dict):
+        raise DecodeError(f"json: cannot unmarshal {_go_type(value)} into Go value of type map[string]interface {{}}")
+    return value, repeated
+
+
+def _constant(text: str) -> Json:
+    raise ValueError(f"invalid character {text[0]!r} looking for beginning of value")
+
+
+def _number(text: str) -> Json:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return value
+
+
+def _integer(text: str) -> Json:
+    value = int(text)
+    return value if -_MAX_LONG - 1 <= value <= _MAX_LONG else float(value)
+
+
+def _printable(value: Json) -> Json:
+    """Replace lone surrogates, which no answer could carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_printable(item) for item in value]
+    if isinstance(value, dict):
+        return {str(_printable(key)): _printable(item) for key, item in value.items()}
+    return value
+
+
+class _Object:
+    """An object with its fields as written, so that repeated ones can be named."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        self.pairs = pairs
+
+
+def _repeated_fields(body: bytes) -> Iterator[str]:
+    yield from _walk(json.loads(body, object_pairs_hook=_Object), "")
+
+
+def _walk(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _walk(item, f"{path}[{index}]")
+    if isinstance(value, _Object):
+        seen: set[str] = set()
+        for key, item in value.pairs:
+            below = f"{path}.{key}" if path else key
+            if key in seen:
+                yield below
+            seen.add(key)
+            yield from _walk(item, below)
+
+
+def _go_type(value: Json) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    names: dict[type, str] = {str: "string", list: "array", int: "number", float: "number", type(None): "null"}
+    return names.get(type(value), "value")

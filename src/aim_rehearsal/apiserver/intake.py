@@ -1,0 +1,138 @@
+"""From the value a client sent to an object that can be stored: names checked, unknown fields handled, defaults set."""
+
+from collections.abc import Sequence
+
+from aim_api.tree import Json, JsonObject, get_map, get_str
+from aim_rehearsal.apiserver.call import Call
+from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
+from aim_rehearsal.apiserver.errors import bad_request, quoted, unsupported_media_type
+from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
+
+_JSON_TYPES = frozenset({"", "application/json", "*/*"})
+_YAML_TYPES = frozenset({"application/yaml", "application/x-yaml"})
+_BUILTIN_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_CUSTOM_TYPES = ("application/json", "application/yaml")
+
+
+def read_body(call: Call) -> tuple[JsonObject, list[str]]:
+    """Return the object in the body of a create or update, and the fields it gives twice.
+
+    Raises:
+        ApiError: the body is of another format, no object, or of another kind or version than its path.
+    """
+    if call.content_type not in _JSON_TYPES | _YAML_TYPES:
+        raise unsupported_media_type(_CUSTOM_TYPES if call.resource.custom else _BUILTIN_TYPES)
+    try:
+        value, repeated = decode_object(call.request.body, as_yaml=call.content_type in _YAML_TYPES)
+    except DecodeError as error:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {call.resource.kind}): couldn't get version/kind; "
+            f"json parse error: {error} ({_summary(call.request.body)})"
+        ) from None
+    return with_type(call, value), repeated
+
+
+def with_type(call: Call, value: JsonObject) -> JsonObject:
+    """Return an object with ``apiVersion`` and ``kind`` filled in.
+
+    Raises:
+        ApiError: it says that it is of another kind or version than the request's path.
+    """
+    wanted_version, wanted_kind = call.resource.api_version(call.version.name), call.resource.kind
+    api_version, kind = get_str(value, "apiVersion") or "", get_str(value, "kind") or ""
+    if kind and kind != wanted_kind:
+        version = (api_version or wanted_version).rpartition("/")[2]
+        raise bad_request(
+            f"{kind} in version {quoted(version)} cannot be handled as a {wanted_kind}: "
+            f"converting ({api_version}.{kind}) to ({wanted_version}.{wanted_kind}): unknown conversion"
+        )
+    if api_version and api_version != wanted_version:
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version ({wanted_version})"
+        )
+    return {**value, "apiVersion": wanted_version, "kind": wanted_kind}
+
+
+def settle(call: Call, value: JsonObject) -> tuple[JsonObject, list[str]]:
+    """Return an object as it can be stored (pruned, with defaults) and what strict decoding says about it.
+
+    Raises:
+        ApiError: the metadata has fields of wrong types.
+    """
+    try:
+        metadata, unknown = coerce_metadata(value.get("metadata"))
+    except MetadataTypeError as error:
+        raise bad_request(f"{_handled(call)}: {error}") from None
+    pruned, below = call.version.structural.prune({**value, "metadata": metadata})
+    filled = call.version.structural.default(pruned)
+    assert isinstance(filled, dict)  # an object stays one
+    fields = [*unknown, *(path for path in below if not path.startswith("metadata."))]
+    return {**filled, "metadata": metadata}, [f"unknown field {quoted(path)}" for path in fields]
+
+
+def complain(call: Call, validation: str, findings: Sequence[str]) -> str | None:
+    """Handle what strict decoding found.
+
+    Args:
+        call: the request; under ``Warn`` it gets one Warning header per finding.
+        validation: ``Strict``, ``Warn`` or ``Ignore``.
+        findings: what was found.
+
+    Returns:
+        the text of the refusal under ``Strict``, else None.
+    """
+    if not findings or validation == "Ignore":
+        return None
+    if validation == "Strict":
+        return f"strict decoding error: {', '.join(findings)}"
+    for finding in findings:
+        call.warn(finding)
+    return None
+
+
+def take_in(call: Call, validation: str) -> JsonObject:
+    """Return the body of a create or update as an object that can be stored.
+
+    Raises:
+        ApiError: the body is refused.
+    """
+    value, repeated = read_body(call)
+    settled, unknown = settle(call, value)
+    refusal = complain(call, validation, [*(f"duplicate field {quoted(path)}" for path in repeated), *unknown])
+    if refusal is not None:
+        raise bad_request(f"{_handled(call)}: {refusal}")
+    return settled
+
+
+def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonObject:
+    """Return an object with the namespace of its path, after checking that it fits the path.
+
+    Raises:
+        ApiError: name or namespace differ from the path's.
+    """
+    metadata = get_map(value, "metadata")
+    name, namespace = get_str(metadata, "name") or "", get_str(metadata, "namespace") or ""
+    if name_required and not name:
+        raise bad_request("name must be provided")
+    if name_required and name != call.info.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.info.name})")
+    if not call.resource.namespaced:
+        if namespace:
+            raise bad_request("namespace may not be set on cluster-scoped objects")
+        return value
+    if namespace and namespace != call.info.namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    filled: dict[str, Json] = {**metadata, "namespace": call.info.namespace}
+    return {**value, "metadata": filled}
+
+
+def _handled(call: Call) -> str:
+    kind = call.resource.kind
+    return f"{kind} in version {quoted(call.version.name)} cannot be handled as a {kind}"
+
+
+def _summary(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    shown = body[:30].decode("utf-8", "replace") if body[:1] == b"{" else body[:30].hex()
+    return shown + (" ..." if len(body) > 30 else "")

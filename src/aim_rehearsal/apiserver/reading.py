@@ -1,0 +1,162 @@
+"""Get and list."""
+
+import base64
+import binascii
+
+import msgspec
+
+from aim_api.tree import Json, JsonObject
+from aim_rehearsal.apiserver.call import Call
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, invalid, not_found, quoted
+from aim_rehearsal.apiserver.messages import Response, json_response
+from aim_rehearsal.apiserver.selectors import Selector, parse_selectors
+from aim_rehearsal.apiserver.store import CompactedError, Store
+from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.tables import Rendering, negotiate
+
+_TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105  (the version of continue tokens, no credential)
+_CONTINUE_EXPIRED = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter."
+)
+_INVALID_TOKEN = "continue key is not valid"  # noqa: S105  (a message)
+
+
+class _Token(msgspec.Struct, rename={"version": "v", "revision": "rv", "start": "start"}):
+    version: str
+    revision: int
+    start: str
+
+
+def rendering_of(call: Call) -> Rendering:
+    """Return how a request wants its objects written."""
+    return negotiate(
+        call.request.headers.get("accept", ""), call.info.query.get("includeObject", ""), call.resource, call.version
+    )
+
+
+def selector_of(call: Call) -> Selector:
+    """Return the selector in the query of a request."""
+    return parse_selectors(call.info.query, call.version.selectable, custom=call.resource.custom)
+
+
+def find(store: Store, call: Call) -> JsonObject:
+    """Return the stored object that a request names.
+
+    Raises:
+        ApiError: there is no such object.
+    """
+    stored = store.get(
+        call.resource.collection, call.info.namespace if call.resource.namespaced else "", call.info.name
+    )
+    if stored is None:
+        raise not_found(call.resource.group, call.resource.plural, call.info.name)
+    return stored
+
+
+def get_object(store: Store, call: Call) -> Response:
+    """Answer a GET of one object."""
+    rendering = rendering_of(call)
+    asked = _resource_version(call)
+    if asked > store.revision:
+        raise _not_yet(asked, store.revision)
+    return json_response(200, rendering.one(find(store, call)))
+
+
+def list_objects(store: Store, call: Call) -> Response:
+    """Answer a GET of a collection, in key order, a page at a time if asked.
+
+    Raises:
+        ApiError: the continue token is not ours or too old, or another parameter cannot be read.
+    """
+    query = call.info.query
+    rendering, selector = rendering_of(call), selector_of(call)
+    limit = _integer(query.get("limit", ""))
+    asked, match = _resource_version(call), query.get("resourceVersionMatch", "")
+    _check_match(query.get("resourceVersion", ""), match, continued=bool(query.get("continue")))
+    with store:
+        revision, after = store.revision, ""
+        if query.get("continue"):
+            revision, after = _decode_token(query["continue"])
+        elif match == "Exact":
+            revision = asked
+        if max(asked, revision) > store.revision:
+            raise _not_yet(max(asked, revision), store.revision)
+        try:
+            namespace = call.info.namespace if call.resource.namespaced else ""
+            found = store.scan(call.resource.collection, namespace, after, revision)
+        except CompactedError as error:
+            raise _too_old(error, continued=bool(after)) from None
+    metadata: JsonObject = {"resourceVersion": str(revision)}
+    page: list[JsonObject] = []
+    for position, (_, value) in enumerate(found):
+        if limit and len(page) == limit:
+            metadata["continue"] = _encode_token(revision, found[position - 1][0])
+            if not selector.tests:
+                metadata["remainingItemCount"] = len(found) - position
+            break
+        if selector.matches(value):
+            page.append(value)
+    return json_response(200, rendering.many(page, metadata))
+
+
+def _check_match(version: str, match: str, *, continued: bool) -> None:
+    problem = ""
+    if match not in ("", "Exact", "NotOlderThan"):
+        problem = f'Unsupported value: {quoted(match)}: supported values: "Exact", "NotOlderThan", ""'
+    elif match and continued:
+        problem = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
+    elif match and not version:
+        problem = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
+    elif match == "Exact" and version == "0":
+        problem = 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    if problem:
+        reason = "FieldValueNotSupported" if problem.startswith("Unsupported") else "FieldValueForbidden"
+        raise invalid("meta.k8s.io", "ListOptions", "", [FieldError(reason, "resourceVersionMatch", problem)])
+
+
+def _resource_version(call: Call) -> int:
+    text = call.info.query.get("resourceVersion", "")
+    if text and not (text.isascii() and text.isdigit()):
+        raise bad_request(f"Invalid value: {quoted(text)}: strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+    return int(text or 0)
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text or 0)
+    except ValueError:
+        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax") from None
+
+
+def _not_yet(asked: int, revision: int) -> ApiError:
+    causes: list[Json] = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    message = f"Too large resource version: {asked}, current: {revision}"
+    return ApiError(504, "Timeout", f"Timeout: {message}", {"causes": causes, "retryAfterSeconds": 1}, retry_after=1)
+
+
+def _too_old(error: CompactedError, *, continued: bool) -> ApiError:
+    return expired(_CONTINUE_EXPIRED if continued else f"The provided resource version {error.revision} is too old")
+
+
+def _encode_token(revision: int, key: str) -> str:
+    token = _Token(_TOKEN_VERSION, revision, f"{key.lstrip('/')}\0")
+    return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
+
+
+def _decode_token(text: str) -> tuple[int, str]:
+    """Return the revision of a continue token and the last key before its page."""
+    try:
+        token = msgspec.json.decode(base64.b64decode(text + "=" * (-len(text) % 4), "-_", validate=True), type=_Token)
+    except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
+        raise bad_request(f"{_INVALID_TOKEN}: {error}") from None
+    if token.version != _TOKEN_VERSION:
+        raise bad_request(f"{_INVALID_TOKEN}: server does not recognize this encoded version {token.version}")
+    if token.revision <= 0:
+        raise bad_request(f"{_INVALID_TOKEN}: incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if not token.start:
+        raise bad_request(f"{_INVALID_TOKEN}: encoded start key empty (version {_TOKEN_VERSION})")
+    if ".." in token.start.split("/"):
+        raise bad_request(f"{_INVALID_TOKEN}: {token.start}")
+    start = token.start.rstrip("\0")
+    return token.revision, start if "/" in start else f"/{start}"

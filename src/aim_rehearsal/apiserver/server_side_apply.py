@@ -1,0 +1,237 @@
+"""Server-side apply: merging a configuration, finding conflicts, dropping what is no longer applied.
+
+Source: Kubernetes documentation, "Server-Side Apply", and the answers of a kube-apiserver 1.36.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
+from aim_rehearsal.apiserver.call import Call, WriteOptions
+from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, quoted
+from aim_rehearsal.apiserver.field_paths import (
+    Path,
+    applied_fields,
+    children,
+    field_schema,
+    is_atomic,
+    item_element,
+    prefixes,
+    text_of,
+)
+from aim_rehearsal.apiserver.intake import check_names, complain, settle, with_type
+from aim_rehearsal.apiserver.managed_fields import (
+    APPLY,
+    UPDATE,
+    FieldTracker,
+    Owner,
+    Ownership,
+    read_ownership,
+    with_ownership,
+)
+from aim_rehearsal.apiserver.times import now, parse_time, rfc3339
+from aim_rehearsal.apiserver.trees import same_value
+from aim_rehearsal.apiserver.writing import Writer
+
+_BEFORE_FIRST = "before-first-apply"
+_UNOWNED = frozenset(
+    {("f:apiVersion",), ("f:kind",), ("f:metadata",), ("f:metadata", "f:name"), ("f:metadata", "f:namespace")}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Applier:
+    """Carries out apply patches."""
+
+    writer: Writer
+
+    def apply(self, call: Call, options: WriteOptions) -> tuple[JsonObject, bool]:
+        """Apply the configuration in the body and return the object and whether it is new.
+
+        Raises:
+            ApiError: the configuration is refused, or conflicts with other managers and ``force`` is not set.
+        """
+        config = _configuration(call, options)
+        uid = get_str(config, "metadata", "uid") or ""
+        with self.writer.store as store:
+            namespace = call.info.namespace if call.resource.namespaced else ""
+            if store.get(call.resource.collection, namespace, call.info.name) is None and not call.info.subresource:
+                if uid:
+                    why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                    raise conflict(call.resource.group, call.resource.plural, call.info.name, why)
+                merged = _Merge(call, options, {}, config, now()).result()
+                return self.writer.create_object(call, merged, options, applied=True), True
+
+            def change(live: JsonObject) -> JsonObject:
+                return _Merge(call, options, live, config, now()).result()
+
+            return self.writer.change(call, change, options, applied=True), False
+
+
+def _configuration(call: Call, options: WriteOptions) -> JsonObject:
+    try:
+        value, repeated = decode_object(call.request.body, as_yaml=True)
+    except DecodeError as error:
+        raise bad_request(f"error decoding YAML: {error}") from None
+    refusal = complain(call, options.field_validation, [f"duplicate field {quoted(path)}" for path in repeated])
+    if refusal is not None:
+        raise bad_request(f"error strict decoding YAML: {refusal}")
+    resource = call.resource
+    wanted = resource.api_version(call.version.name)
+    if get_str(value, "apiVersion") is None or get_str(value, "kind") is None:
+        raise bad_request("invalid object type: /, Kind=")
+    if value.get("apiVersion") != wanted:
+        given = value["apiVersion"]
+        raise bad_request(
+            f"Incorrect version specified in apply patch. Specified patch version: {given}, expected: {wanted}"
+        )
+    if get_list(value, "metadata", "managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    named = {**with_type(call, value), "metadata": {"name": call.info.name, **get_map(value, "metadata")}}
+    return check_names(call, named, name_required=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    call: Call
+    options: WriteOptions
+    live: JsonObject
+    config: JsonObject
+    moment: datetime
+
+    @property
+    def tracker(self) -> FieldTracker:
+        return FieldTracker(self.call.resource, self.call.version, self.call.info.subresource)
+
+    def result(self) -> JsonObject:
+        """Return the merged object with its managedFields."""
+        tracker = self.tracker
+        schema = tracker.schema
+        owner = Owner(self.options.field_manager, APPLY, tracker.api_version, self.call.info.subresource)
+        ownership = read_ownership(self.live) or self._before_first_apply()
+        last = next((item for item in ownership if item.owner.identity == owner.identity), None)
+        others = [item for item in ownership if item.owner.identity != owner.identity]
+        claimed = tracker.written(applied_fields(self.config, schema)) - _UNOWNED
+        live = _without_ownership(self.live)
+        merged = merge_typed(live, self.config, schema)
+        owned = prefixes(path for item in others for path in item.fields) | prefixes(claimed)
+        dropped = (prefixes(last.fields) if last else set()) - owned
+        merged = remove_fields(merged, _tops(dropped), schema)
+        assert isinstance(merged, dict)  # an object merged with an object
+        settled = self._settled(merged)
+        kept = self._others_after(others, live, settled)
+        unchanged = same_value(live, settled) and last is not None
+        moment = last.time if unchanged and last is not None else rfc3339(self.moment)
+        return with_ownership(settled, [*kept, Ownership(owner, claimed, moment)])
+
+    def _settled(self, merged: JsonObject) -> JsonObject:
+        settled, unknown = settle(self.call, merged)
+        refusal = complain(self.call, self.options.field_validation, unknown)
+        if refusal is not None:
+            raise bad_request(refusal)
+        return settled
+
+    def _others_after(self, others: Sequence[Ownership], live: JsonObject, merged: JsonObject) -> list[Ownership]:
+        difference = self.tracker.compare(live, merged)
+        taken = difference.added | difference.modified
+        clashes = [(item.owner, item.fields & taken) for item in others if item.fields & taken]
+        if clashes and not self.options.force:
+            raise _conflicts(clashes)
+        return [replace(item, fields=item.fields - taken - difference.removed) for item in others]
+
+    def _before_first_apply(self) -> list[Ownership]:
+        """An object that was never tracked belongs, as it is, to one manager of its own."""
+        if not self.live:
+            return []
+        fields = self.tracker.compare({}, self.live).added - _UNOWNED
+        created = parse_time(get_str(self.live, "metadata", "creationTimestamp") or "") or self.moment
+        return [Ownership(Owner(_BEFORE_FIRST, UPDATE, self.tracker.api_version, ""), fields, rfc3339(created))]
+
+
+def _conflicts(clashes: Sequence[tuple[Owner, frozenset[Path]]]) -> ApiError:
+    causes: list[JsonObject] = []
+    groups: dict[str, list[str]] = {}
+    for owner, fields in sorted(clashes, key=lambda clash: clash[0].manager):
+        using = f"conflict with {quoted(owner.manager)}"
+        if owner.subresource:
+            using += f" with subresource {quoted(owner.subresource)}"
+        if owner.operation == UPDATE:
+            using += f" using {owner.api_version}"
+        for path in sorted(fields):
+            causes.append({"reason": "FieldManagerConflict", "message": using, "field": text_of(path)})
+            groups.setdefault(using, []).append(text_of(path))
+    count = len(causes)
+    lines = [
+        f"{using}: {fields[0]}" if len(fields) == 1 else _listed(using, fields) for using, fields in groups.items()
+    ]
+    head = f"Apply failed with {count} conflict{'s' if count > 1 else ''}: "
+    listed: list[Json] = [*causes]
+    return ApiError(409, "Conflict", head + "\n".join(lines), {"causes": listed})
+
+
+def _listed(using: str, fields: Sequence[str]) -> str:
+    return "\n".join([f"{using}:", *(f"- {field}" for field in fields)])
+
+
+def _without_ownership(value: JsonObject) -> JsonObject:
+    if not value:
+        return value
+    metadata = {key: item for key, item in get_map(value, "metadata").items() if key != "managedFields"}
+    return {**value, "metadata": metadata}
+
+
+def merge_typed(live: Json, config: Json, schema: JsonObject) -> Json:
+    """Return a live value with an applied one merged over it, list items by their keys."""
+    if is_atomic(config, schema) or type(live) is not type(config):
+        return config
+    if isinstance(config, dict) and isinstance(live, dict):
+        merged = dict(live)
+        for key, value in config.items():
+            merged[key] = merge_typed(live[key], value, field_schema(schema, key)) if key in live else value
+        return merged
+    assert isinstance(config, list)  # the only other granular shape
+    assert isinstance(live, list)
+    return _merge_lists(live, config, schema)
+
+
+def _merge_lists(live: list[Json], config: list[Json], schema: JsonObject) -> list[Json]:
+    """Keep the order of the applied list; items of others stay before the applied item that followed them."""
+    old = {item_element(item, schema): item for item in live}
+    new = {item_element(item, schema): item for item in config}
+    merged: list[Json] = []
+    pending = list(new)
+    for name, item in old.items():
+        if name not in new:
+            merged.append(item)
+            continue
+        while name in pending:
+            first = pending.pop(0)
+            below = get_map(schema, "items")
+            merged.append(merge_typed(old[first], new[first], below) if first in old else new[first])
+    return [*merged, *(new[name] for name in pending)]
+
+
+def remove_fields(value: Json, paths: set[Path], schema: JsonObject) -> Json:
+    """Return a value without the fields at ``paths``; the original is left as it is."""
+    if not paths:
+        return value
+    below: dict[str, set[Path]] = {}
+    for path in paths:
+        below.setdefault(path[0], set()).add(path[1:])
+    kept: list[tuple[str, Json]] = []
+    for element, item, item_schema in children(value, schema):
+        rest = below.get(element)
+        if rest is None:
+            kept.append((element, item))
+        elif () not in rest:
+            kept.append((element, remove_fields(item, rest, item_schema)))
+    if isinstance(value, dict):
+        return {element[2:]: item for element, item in kept}
+    return [item for _, item in kept]
+
+
+def _tops(paths: set[Path]) -> set[Path]:
+    """Return the paths that lie below none of the others."""
+    return {path for path in paths if not any(path[:length] in paths for length in range(1, len(path)))}

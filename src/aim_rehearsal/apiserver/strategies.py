@@ -1,0 +1,163 @@
+"""What a kind's own rules make of an object that is created or updated: status, generation, defaults of the server.
+
+Source: Kubernetes API conventions (spec and status, generation) and the answers of a kube-apiserver 1.36.
+"""
+
+import base64
+
+from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_str, get_strings
+from aim_rehearsal.apiserver.crds import CLEANUP_FINALIZER, check_crd, with_crd_defaults, with_crd_status
+from aim_rehearsal.apiserver.metadata import NameRule
+from aim_rehearsal.apiserver.resources import Resource
+from aim_rehearsal.apiserver.store import with_metadata
+from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.trees import same_value
+
+PVC_FINALIZER = "kubernetes.io/pvc-protection"
+_FIRST_STATUS: dict[str, JsonObject] = {
+    "Pod": {"phase": "Pending"},
+    "PersistentVolumeClaim": {"phase": "Pending"},
+    "Namespace": {"phase": "Active"},
+    "ReplicaSet": {"replicas": 0},
+    "Service": {"loadBalancer": {}},
+}
+_IMMUTABLE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "Deployment": (("spec", "selector"),),
+    "ReplicaSet": (("spec", "selector"),),
+    "Job": (("spec", "selector"), ("spec", "template")),
+    "RoleBinding": (("roleRef",),),
+    "ClusterRoleBinding": (("roleRef",),),
+    "StorageClass": (("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",)),
+}
+
+
+def name_rule(resource: Resource) -> NameRule:
+    """Return what names of a resource must look like."""
+    if resource.group == "rbac.authorization.k8s.io":
+        return NameRule.PATH_SEGMENT
+    return NameRule.LABEL if resource.collection in ("namespaces", "services") else NameRule.SUBDOMAIN
+
+
+def before_create(resource: Resource, value: JsonObject, moment: str) -> JsonObject:
+    """Return an object as it is first stored: status dropped, generation 1, the server's own additions made."""
+    prepared = dict(value)
+    if resource.has_status and resource.kind != "Node":
+        prepared.pop("status", None)
+        if not resource.custom:
+            prepared["status"] = dict(_FIRST_STATUS.get(resource.kind, {}))
+    if resource.tracks_generation:
+        prepared = with_metadata(prepared, generation=1)
+    return _additions(resource, prepared, moment)
+
+
+def _additions(resource: Resource, value: JsonObject, moment: str) -> JsonObject:
+    if resource.custom:
+        return value
+    match resource.kind:
+        case "Namespace":
+            return _new_namespace(value)
+        case "PersistentVolumeClaim":
+            return _with_finalizer(value, PVC_FINALIZER)
+        case "Secret":
+            return {"type": "Opaque", **_plain_secret(value)}
+        case "CustomResourceDefinition":
+            return _with_finalizer(with_crd_status(with_crd_defaults(value), None, moment), CLEANUP_FINALIZER)
+        case _:
+            return value
+
+
+def before_update(resource: Resource, new: JsonObject, old: JsonObject, moment: str) -> JsonObject:
+    """Return an object as an update of all but status stores it; the old status is kept, generation counts changes."""
+    prepared = dict(new)
+    if resource.has_status:
+        prepared.pop("status", None)
+        if "status" in old:
+            prepared["status"] = old["status"]
+    if not resource.custom and resource.kind == "Secret":
+        prepared = _plain_secret(prepared)
+    if not resource.custom and resource.kind == "CustomResourceDefinition":
+        prepared = with_crd_status(with_crd_defaults(prepared), old, moment)
+    if not resource.tracks_generation:
+        return prepared
+    generation = get_int(old, "metadata", "generation") or 0
+    changed = not same_value(_desired(resource, prepared), _desired(resource, old))
+    return with_metadata(prepared, generation=generation + changed) if generation + changed else prepared
+
+
+def before_status_update(new: JsonObject, old: JsonObject, *, custom: bool) -> JsonObject:
+    """Return the old object with the new status; for built-in kinds labels and annotations may come along."""
+    prepared = {key: value for key, value in old.items() if key != "status"}
+    if "status" in new:
+        prepared["status"] = new["status"]
+    taken = (
+        ("managedFields",) if custom else ("managedFields", "labels", "annotations", "finalizers", "ownerReferences")
+    )
+    kept = {key: value for key, value in get_map(old, "metadata").items() if key not in taken}
+    moved = {key: value for key, value in get_map(new, "metadata").items() if key in taken}
+    return {**prepared, "metadata": kept | moved}
+
+
+def may_go(resource: Resource, value: JsonObject) -> bool:
+    """Return whether an object that is being deleted has nothing left to wait for."""
+    metadata = get_map(value, "metadata")
+    held = resource.collection == "namespaces" and bool(get_list(value, "spec", "finalizers"))
+    waiting = held or bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
+    return metadata.get("deletionTimestamp") is not None and not waiting
+
+
+def check_kind(resource: Resource, new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+    """Return what a built-in kind's own rules find wrong."""
+    if resource.custom:
+        return []
+    problems = check_crd(new) if resource.kind == "CustomResourceDefinition" else []
+    if old is None:
+        return problems
+    for path in _IMMUTABLE.get(resource.kind, ()):
+        if get(new, *path) != get(old, *path):
+            problems.append(FieldError("FieldValueInvalid", ".".join(path), "Invalid value: field is immutable"))
+    if resource.kind == "PersistentVolumeClaim" and _claim_moved(new, old):
+        why = (
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+        )
+        problems.append(FieldError("FieldValueForbidden", "spec", f"Forbidden: {why}"))
+    return problems
+
+
+def _claim_moved(new: JsonObject, old: JsonObject) -> bool:
+    if get_str(old, "spec", "volumeName") is None:
+        return False
+    free = ("resources", "volumeAttributesClassName")
+    fixed = [{key: value for key, value in get_map(item, "spec").items() if key not in free} for item in (new, old)]
+    return fixed[0] != fixed[1]
+
+
+def _desired(resource: Resource, value: JsonObject) -> JsonObject:
+    """Return what counts for generation: for custom kinds all but metadata and status, for others the spec."""
+    if not resource.custom:
+        return {key: value[key] for key in ("spec", "webhooks") if key in value}
+    left_out = ("metadata", "status") if resource.has_status else ("metadata",)
+    return {key: item for key, item in value.items() if key not in left_out}
+
+
+def _new_namespace(value: JsonObject) -> JsonObject:
+    name = get_str(value, "metadata", "name") or ""
+    labels: JsonObject = {**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
+    finalizers: list[Json] = [*get_list(value, "spec", "finalizers")]
+    if "kubernetes" not in finalizers:
+        finalizers.append("kubernetes")
+    return {**with_metadata(value, labels=labels), "spec": {"finalizers": finalizers}}
+
+
+def _with_finalizer(value: JsonObject, finalizer: str) -> JsonObject:
+    metadata = get_map(value, "metadata")
+    finalizers = [item for item in get_list(metadata, "finalizers") if item != finalizer]
+    return {**value, "metadata": {**metadata, "finalizers": [*finalizers, finalizer]}}
+
+
+def _plain_secret(value: JsonObject) -> JsonObject:
+    """Move ``stringData`` into ``data``, as the server does on every write."""
+    written = {key: base64.b64encode(text.encode()).decode() for key, text in get_strings(value, "stringData").items()}
+    if not written:
+        return value
+    kept = {key: item for key, item in value.items() if key != "stringData"}
+    return {**kept, "data": {**get_map(value, "data"), **written}}

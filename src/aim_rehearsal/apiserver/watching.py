@@ -1,0 +1,111 @@
+"""Watches: streams of changes from a revision on."""
+
+import time
+from collections.abc import Iterator
+
+from aim_api.tree import Json, JsonObject
+from aim_rehearsal.apiserver.call import Call
+from aim_rehearsal.apiserver.errors import bad_request, expired, invalid, quoted
+from aim_rehearsal.apiserver.messages import JSON_TYPE, Response, encode
+from aim_rehearsal.apiserver.reading import rendering_of, selector_of
+from aim_rehearsal.apiserver.selectors import Selector
+from aim_rehearsal.apiserver.store import Change, CompactedError, Store, with_metadata
+from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.tables import Rendering
+
+_DEFAULT_SECONDS = 1800
+_BOOKMARK_SECONDS = 60.0
+_TICK_SECONDS = 1.0
+_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+def watch_objects(store: Store, call: Call) -> Response:
+    """Answer a watch.
+
+    The client pulls: a slow one holds no copy of the events, and one that falls behind the history gets 410.
+
+    Raises:
+        ApiError: a parameter cannot be read.
+    """
+    query = call.info.query
+    watch = _Watch(store, call, rendering_of(call), selector_of(call))
+    asked = query.get("resourceVersion", "")
+    if asked and not (asked.isascii() and asked.isdigit()):
+        raise bad_request(f"Invalid value: {quoted(asked)}: strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
+    seconds = query.get("timeoutSeconds", "")
+    if seconds and not seconds.isdigit():
+        raise bad_request(f"strconv.ParseInt: parsing {quoted(seconds)}: invalid syntax")
+    initial = query.get("sendInitialEvents", "").lower() in ("1", "true")
+    if initial and query.get("resourceVersionMatch") != "NotOlderThan":
+        why = "Forbidden: resourceVersionMatch must be NotOlderThan when sendInitialEvents is provided"
+        raise invalid(
+            "meta.k8s.io", "ListOptions", "", [FieldError("FieldValueForbidden", "resourceVersionMatch", why)]
+        )
+    stream = watch.stream(int(asked or 0), int(seconds or _DEFAULT_SECONDS), initial=initial)
+    return Response(200, (("Content-Type", JSON_TYPE),), stream=stream)
+
+
+class _Watch:
+    def __init__(self, store: Store, call: Call, rendering: Rendering, selector: Selector) -> None:
+        self._store = store
+        self._rendering = rendering
+        self._selector = selector
+        self._collection = call.resource.collection
+        self._namespace = call.info.namespace if call.resource.namespaced else ""
+        self._bookmarks = call.info.query.get("allowWatchBookmarks", "").lower() in ("1", "true")
+
+    def stream(self, revision: int, seconds: int, *, initial: bool) -> Iterator[bytes]:
+        deadline = time.monotonic() + seconds
+        if revision == 0 or initial:
+            with self._store:
+                found, revision = self._store.scan(self._collection, self._namespace), self._store.revision
+            for _, stored in found:
+                if self._selector.matches(stored):
+                    yield self._event("ADDED", stored)
+            if initial and self._bookmarks:
+                yield self._bookmark(revision, {"annotations": {_INITIAL_EVENTS_END: "true"}})
+        yield from self._follow(revision, deadline)
+
+    def _follow(self, revision: int, deadline: float) -> Iterator[bytes]:
+        next_bookmark = time.monotonic() + _BOOKMARK_SECONDS
+        while not self._store.closed:
+            try:
+                changes = self._store.changes_since(revision)
+            except CompactedError as error:
+                yield encode({"type": "ERROR", "object": expired(str(error)).status})
+                return
+            for change in changes:
+                revision = change.revision
+                yield from self._seen(change)
+            now = time.monotonic()
+            if self._bookmarks and now >= min(next_bookmark, deadline):
+                next_bookmark = now + _BOOKMARK_SECONDS
+                yield self._bookmark(revision, {})
+            if now >= deadline:
+                return
+            if not self._store.wait(revision, min(_TICK_SECONDS, deadline - now)):
+                yield b""
+
+    def _seen(self, change: Change) -> Iterator[bytes]:
+        if change.collection != self._collection or (
+            self._namespace and not change.key.startswith(f"{self._namespace}/")
+        ):
+            return
+        was = change.before is not None and self._selector.matches(change.before)
+        if change.after is not None and self._selector.matches(change.after):
+            yield self._event("MODIFIED" if was else "ADDED", change.after)
+        elif was and change.before is not None:
+            gone = change.removed or with_metadata(change.before, resourceVersion=str(change.revision))
+            yield self._event("DELETED", gone)
+
+    def _event(self, kind: str, stored: JsonObject) -> bytes:
+        return encode({"type": kind, "object": self._rendering.one(stored)})
+
+    def _bookmark(self, revision: int, extra: dict[str, Json]) -> bytes:
+        resource = self._rendering.resource
+        shown: JsonObject = {
+            "kind": resource.kind,
+            "apiVersion": resource.api_version(self._rendering.version.name),
+            "metadata": {"resourceVersion": str(revision), "creationTimestamp": None, **extra},
+        }
+        return encode({"type": "BOOKMARK", "object": shown})

@@ -1,0 +1,233 @@
+"""Create, and the common end of update and patch: rules of the kind, ownership of fields, validation, storing."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aim_api.tree import Json, JsonObject, get, get_map, get_str
+from aim_rehearsal.apiserver.call import Call, WriteOptions, write_options
+from aim_rehearsal.apiserver.crds import CRD_COLLECTION
+from aim_rehearsal.apiserver.errors import (
+    ApiError,
+    already_exists,
+    conflict,
+    details,
+    forbidden,
+    invalid,
+    not_found,
+    quoted,
+)
+from aim_rehearsal.apiserver.intake import check_names, take_in
+from aim_rehearsal.apiserver.managed_fields import FieldTracker
+from aim_rehearsal.apiserver.messages import Response, json_response
+from aim_rehearsal.apiserver.metadata import check_metadata, check_metadata_change, generated_name
+from aim_rehearsal.apiserver.reading import find, rendering_of
+from aim_rehearsal.apiserver.resources import Resource
+from aim_rehearsal.apiserver.store import Store
+from aim_rehearsal.apiserver.strategies import (
+    before_create,
+    before_status_update,
+    before_update,
+    check_kind,
+    may_go,
+    name_rule,
+)
+from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.times import now, rfc3339
+from aim_rehearsal.apiserver.trees import same_value
+
+_STATUS = "status"
+_TERMINATING = "unable to create new content in namespace {} because it is being terminated"
+Change = Callable[[JsonObject], JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Creates and updates objects in one store."""
+
+    store: Store
+
+    def create(self, call: Call) -> Response:
+        """Answer a POST to a collection.
+
+        Raises:
+            ApiError: the object is refused.
+        """
+        options = write_options(call, "CreateOptions")
+        rendering = rendering_of(call)
+        value = check_names(call, take_in(call, options.field_validation), name_required=False)
+        with self.store:
+            stored = self.create_object(call, value, options, applied=False)
+        return json_response(201, rendering.one(stored))
+
+    def create_object(self, call: Call, value: JsonObject, options: WriteOptions, *, applied: bool) -> JsonObject:
+        """Store a new object and return it; on a dry run return what would be stored.
+
+        Args:
+            call: the request.
+            value: the object, taken in.
+            options: the options of the request.
+            applied: whether ``value`` carries its managedFields already (server-side apply).
+
+        Raises:
+            ApiError: the object is refused.
+        """
+        resource = call.resource
+        moment = now()
+        value = _fresh_metadata(value, rfc3339(moment), keep_managed=applied)
+        name = get_str(value, "metadata", "name") or ""
+        self._check_home(call, name)
+        value = before_create(resource, value, rfc3339(moment))
+        if not applied:
+            value = _tracker(call).updated(None, value, options.field_manager, moment)
+        problems = [
+            *check_metadata(value, name_rule(resource)),
+            *check_kind(resource, value, None),
+            *call.version.structural.validate(value),
+        ]
+        if problems:
+            raise invalid(resource.group, resource.kind, name, problems)
+        namespace = get_str(value, "metadata", "namespace") or ""
+        if self.store.get(resource.collection, namespace, name) is not None:
+            raise already_exists(resource.group, resource.plural, name)
+        if options.dry_run:
+            return value
+        return self.store.put(resource.collection, namespace, name, to_storage(resource, value))
+
+    def change(
+        self, call: Call, change: Change, options: WriteOptions, *, applied: bool = False, must_be: str = ""
+    ) -> JsonObject:
+        """Store what ``change`` makes of the object that a request names, and return it.
+
+        Args:
+            call: the request; its subresource decides whether status or all else is written.
+            change: gives the new object for the current one, both at the request's version.
+            options: the options of the request.
+            applied: whether the new object carries its managedFields already (server-side apply).
+            must_be: the UID that the object must have, or empty.
+
+        Raises:
+            ApiError: there is no such object, or the change is refused.
+        """
+        resource = call.resource
+        with self.store:
+            stored = find(self.store, call)
+            uid = get_str(stored, "metadata", "uid") or ""
+            if must_be and must_be != uid:
+                why = f"Precondition failed: UID in precondition: {must_be}, UID in object meta: {uid}"
+                raise conflict(resource.group, resource.plural, call.info.name, why)
+            old = resource.present(stored, call.version.name)
+            new = _keep_identity(change(old), old)
+            _check_revision(call, new, old)
+            new = self._prepared(call, new, old, options, applied=applied)
+            problems = _problems(call, new, old)
+            if problems:
+                raise invalid(resource.group, resource.kind, call.info.name, problems)
+            return self._commit(resource, new, old, stored, dry_run=options.dry_run)
+
+    def _prepared(
+        self, call: Call, new: JsonObject, old: JsonObject, options: WriteOptions, *, applied: bool
+    ) -> JsonObject:
+        moment = now()
+        if not applied:
+            new = _tracker(call).updated(old, new, options.field_manager, moment)
+        if call.info.subresource == _STATUS:
+            return before_status_update(new, old, custom=call.resource.custom)
+        return before_update(call.resource, new, old, rfc3339(moment))
+
+    def _commit(
+        self, resource: Resource, new: JsonObject, old: JsonObject, stored: JsonObject, *, dry_run: bool
+    ) -> JsonObject:
+        namespace, name = get_str(old, "metadata", "namespace") or "", get_str(old, "metadata", "name") or ""
+        if same_value(new, old):
+            return stored
+        if dry_run:
+            return new
+        if may_go(resource, new):
+            self.store.remove(resource.collection, namespace, name)
+            return new
+        return self.store.put(resource.collection, namespace, name, to_storage(resource, new))
+
+    def _check_home(self, call: Call, name: str) -> None:
+        """Refuse creates in a namespace, or of a custom kind, that is absent or on its way out."""
+        resource = call.resource
+        if resource.custom:
+            crd = self.store.get(CRD_COLLECTION, "", resource.collection) or {}
+            if get(crd, "metadata", "deletionTimestamp"):
+                message = f"{call.info.verb} not allowed while custom resource definition is terminating"
+                raise ApiError(405, "MethodNotAllowed", message, details(resource.group, resource.plural))
+        if not call.resource.namespaced:
+            return
+        namespace = self.store.get("namespaces", "", call.info.namespace)
+        if namespace is None:
+            raise not_found("", "namespaces", call.info.namespace)
+        if get(namespace, "metadata", "deletionTimestamp"):
+            cause: JsonObject = {
+                "reason": "NamespaceTerminating",
+                "message": f"namespace {call.info.namespace} is being terminated",
+                "field": "metadata.namespace",
+            }
+            why = _TERMINATING.format(call.info.namespace)
+            raise forbidden(call.resource.group, call.resource.plural, name, why, [cause])
+
+
+def to_storage(resource: Resource, value: JsonObject) -> JsonObject:
+    """Return an object at the version that its resource is stored at."""
+    api_version = resource.api_version(resource.storage_version)
+    if value.get("apiVersion") == api_version or resource.storage_version not in resource.versions:
+        return {**value, "apiVersion": api_version}
+    return resource.present(value, resource.storage_version)
+
+
+def _tracker(call: Call) -> FieldTracker:
+    return FieldTracker(call.resource, call.version, call.info.subresource)
+
+
+def _fresh_metadata(value: JsonObject, moment: str, *, keep_managed: bool) -> JsonObject:
+    """Return an object with a new identity; what a client may not choose is dropped."""
+    metadata = dict(get_map(value, "metadata"))
+    dropped = ["resourceVersion", "selfLink", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"]
+    for key in dropped if keep_managed else [*dropped, "managedFields"]:
+        metadata.pop(key, None)
+    if metadata.get("generateName") and not metadata.get("name"):
+        metadata["name"] = generated_name(str(metadata["generateName"]))
+    return {**value, "metadata": {**metadata, "uid": str(uuid.uuid4()), "creationTimestamp": moment}}
+
+
+def _keep_identity(new: JsonObject, old: JsonObject) -> JsonObject:
+    """Return the new object with the parts of metadata that an update cannot set taken from the old one."""
+    metadata, before = dict(get_map(new, "metadata")), get_map(old, "metadata")
+    for key in ("generation", "creationTimestamp", "deletionTimestamp", "selfLink"):
+        metadata.pop(key, None)
+        if key in before:
+            metadata[key] = before[key]
+    for key in ("uid", "deletionGracePeriodSeconds", "namespace"):
+        if key in before:
+            metadata.setdefault(key, before[key])
+    return {**new, "metadata": metadata}
+
+
+def _check_revision(call: Call, new: JsonObject, old: JsonObject) -> None:
+    resource = call.resource
+    metadata: dict[str, Json] = get_map(new, "metadata")
+    given, current = str(metadata.get("resourceVersion") or ""), get_str(old, "metadata", "resourceVersion")
+    if given in ("", "0"):
+        if resource.custom or resource.kind == "CustomResourceDefinition":
+            shown = "0" if resource.custom else '""'
+            why = f"Invalid value: {shown}: must be specified for an update"
+            problem = FieldError("FieldValueInvalid", "metadata.resourceVersion", why)
+            raise invalid(resource.group, resource.kind, call.info.name, [problem])
+        metadata["resourceVersion"] = current
+    elif not given.isdigit():
+        why = f"Invalid value: {quoted(given)}: strconv.ParseUint: parsing {quoted(given)}: invalid syntax"
+        problem = FieldError("FieldValueInvalid", "resourceVersion", why)
+        raise invalid(resource.group, resource.kind, call.info.name, [problem])
+    elif given != current:
+        raise conflict(resource.group, resource.plural, call.info.name)
+
+
+def _problems(call: Call, new: JsonObject, old: JsonObject) -> list[FieldError]:
+    found = [*check_metadata(new, name_rule(call.resource)), *check_metadata_change(new, old)]
+    if call.info.subresource != _STATUS:
+        found += check_kind(call.resource, new, old)
+    return [*found, *call.version.structural.validate(new, old)]
