@@ -8,11 +8,11 @@ from aim_api.tree import Json, JsonObject, get_list
 
 Schema = JsonObject
 
-Reason = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
+# FieldValueDuplicate is left out: the API server shows no message with it.
+Reason = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired"]
 INVALID: Reason = "FieldValueInvalid"
 FORBIDDEN: Reason = "FieldValueForbidden"
 REQUIRED: Reason = "FieldValueRequired"
-DUPLICATE: Reason = "FieldValueDuplicate"
 
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"

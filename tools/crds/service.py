@@ -7,7 +7,6 @@ validation traps win where they are stricter (G).
 from tools.crds.core import LOCAL_REFERENCES, RESOURCES, env
 from tools.crds.derivation import PROFILE_SELECTOR, SERVICE_OVERRIDES, partitioning_needs_count
 from tools.crds.schema import (
-    DUPLICATE,
     FORBIDDEN,
     REQUIRED,
     Rule,
@@ -100,7 +99,9 @@ _ADAPTER = obj(
         Rule("!has(self.sourceUri) || has(self.modelId)", "modelId is required with sourceUri", ".modelId", REQUIRED),
         Rule(
             "has(self.sourceUri) || !(has(self.modelId) || has(self.rank))",
-            "modelId and rank can be set with sourceUri only: remove them, or set sourceUri",
+            "sourceUri is required with modelId and rank: set it, or remove them",
+            field=".sourceUri",
+            reason=REQUIRED,
         ),
     ],
 )
@@ -292,10 +293,6 @@ STATUS = status(
 )
 
 _HAS_OVERLAY = "has(self.spec.profileOverrides)"
-_SEED_ADVICE = (
-    "spec.profileOverrides needs spec.profile.name: an overlay is made from one named profile; "
-    "set spec.profile.name, or remove spec.profileOverrides"
-)
 
 _ALWAYS = (
     Rule(
@@ -304,14 +301,19 @@ _ALWAYS = (
         field=".spec",
         reason=REQUIRED,
     ),
-    Rule(f"!{_HAS_OVERLAY} || has(self.spec.profile)", _SEED_ADVICE, ".spec.profileOverrides", FORBIDDEN),
+    Rule(
+        f"!{_HAS_OVERLAY} || has(self.spec.profile)",
+        "spec.profileOverrides needs spec.profile: name the profile to change in spec.profile.name, or remove "
+        "spec.profileOverrides",
+        field=".spec.profileOverrides",
+        reason=FORBIDDEN,
+    ),
     partitioning_needs_count("self.spec.profileOverrides", ".spec.profileOverrides.acceleratorCount"),
     Rule(
         "!has(self.spec.adapters) || self.spec.adapters.all(a, "
         "self.spec.adapters.exists_one(b, b.kind == a.kind && b.name == a.name))",
         "spec.adapters must not name the same kind and name twice",
         field=".spec.adapters",
-        reason=DUPLICATE,
     ),
     Rule(
         "(has(self.spec.adapterMode) && self.spec.adapterMode == 'dynamic') || "
@@ -327,7 +329,7 @@ V1ALPHA1_RULES = (
     *_ALWAYS,
     Rule(
         "!(has(self.spec.profile) && has(self.spec.template))",
-        "spec.profile and spec.template exclude each other: remove spec.template in the update that adds spec.profile",
+        "spec.template and spec.profile exclude each other: remove spec.template in the update that adds spec.profile",
         field=".spec.template",
         reason=FORBIDDEN,
     ),
@@ -351,7 +353,8 @@ V1ALPHA2_RULES = (
     # object must stay updatable.
     Rule(
         ratcheted(f"{_HAS_OVERLAY} && has(self.spec.profile) && !({filled('self.spec.profile.name')})"),
-        _SEED_ADVICE,
+        "spec.profileOverrides needs spec.profile.name: an overlay is made from one named profile, not by selector; "
+        "set spec.profile.name, or remove spec.profileOverrides",
         field=".spec.profileOverrides",
         reason=FORBIDDEN,
     ),
