@@ -1,0 +1,162 @@
+"""One rehearsal: a local API with the project's definitions, a world in it, and the simulated operator at work."""
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aim_api.crds import load_crds
+from aim_api.tree import Json, JsonObject, get_str
+from aim_rehearsal.apiserver import LocalApiServer
+from aim_rehearsal.client import Client
+from aim_rehearsal.operator import BridgeOperator, Misbehaviour, NameFormulas, ProjectionMode, Settings
+from aim_rehearsal.roles import IDENTITIES, MIGRATION, OPERATOR, role_objects
+from aim_rehearsal.worlds import World, apply_world
+
+ADMIN = "admin"
+_WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_REVIEWS = "authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSummary:
+    """What one identity did, counted from the audit log.
+
+    Attributes:
+        mutations: writes that the server was asked to keep, whether or not it accepted them.
+        dry_runs: writes with ``dryRun=All``.
+        deletes: deletes of any kind, dry runs included.
+        secret_reads: requests for Secrets.
+    """
+
+    mutations: int
+    dry_runs: int
+    deletes: int
+    secret_reads: int
+
+
+class RehearsalSession:
+    """A whole rehearsal, up while it is entered; nothing of it outlives it but what lies in ``work_dir``.
+
+    Args:
+        world: the sample fleet to load.
+        projection_mode: ``Exhaustive``, ``Reduced`` or ``Both``, case-sensitive.
+        misbehaviour: what the operator does wrong; by default what the world says, which is mostly nothing.
+        work_dir: where kubeconfig files go; it must exist.
+
+    Raises:
+        ValueError: an unknown projection mode, or unknown operator settings in the world.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        projection_mode: str = "Both",
+        misbehaviour: Misbehaviour | None = None,
+        work_dir: Path,
+    ) -> None:
+        self.world = world
+        self.namespaces = world.namespaces
+        self.objects: Mapping[str, JsonObject] = {}
+        self._settings = _settings(world, projection_mode, misbehaviour)
+        self._work_dir = work_dir
+        self._up = contextlib.ExitStack()
+        self._server: LocalApiServer | None = None
+        self._operator: BridgeOperator | None = None
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            self._server = stack.enter_context(LocalApiServer(identities=IDENTITIES))
+            self._server.install_crds(load_crds())
+            self._server.seed(role_objects())
+            self.objects = apply_world(self.world, self.client)
+            self._operator = BridgeOperator(self._client(OPERATOR), self._settings)
+            self._operator.start()
+            stack.callback(self._operator.stop)
+            self._operator.settle()
+            self._up = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._up.close()
+
+    @property
+    def server(self) -> LocalApiServer:
+        """The local API.
+
+        Raises:
+            RuntimeError: the session is not entered.
+        """
+        if self._server is None:
+            raise RuntimeError("the rehearsal session has not been entered")
+        return self._server
+
+    @property
+    def client(self) -> Client:
+        """A client that may do everything."""
+        return self._client(ADMIN)
+
+    @property
+    def operator(self) -> BridgeOperator:
+        """The operator, which runs while the session is entered.
+
+        Raises:
+            RuntimeError: the session is not entered.
+        """
+        if self._operator is None:
+            raise RuntimeError("the rehearsal session has not been entered")
+        return self._operator
+
+    @property
+    def settings(self) -> Settings:
+        """The operator's settings."""
+        return self._settings
+
+    def kubeconfig(self, identity: str = MIGRATION) -> Path:
+        """Write the kubeconfig of ``migration``, ``viewer``, ``admin`` or ``operator`` and return its path."""
+        return self.server.write_kubeconfig(self._work_dir / f"{identity}.kubeconfig", identity)
+
+    def audit(self, identity: str = MIGRATION) -> AuditSummary:
+        """Count what an identity did so far."""
+        return summarize(event for event in self.server.audit_events() if _username(event) == identity)
+
+    def _client(self, identity: str) -> Client:
+        server = self.server
+        return Client(server.url, token=server.token(identity), ca_pem=server.ca_pem, user_agent=f"aim-{identity}")
+
+
+def summarize(events: Iterable[JsonObject]) -> AuditSummary:
+    """Count writes, dry runs, deletes and Secret reads in audit events; access reviews are no writes."""
+    mutations = dry_runs = deletes = secret_reads = 0
+    for event in events:
+        verb = get_str(event, "verb") or ""
+        if get_str(event, "objectRef", "resource") == "secrets":
+            secret_reads += verb not in _WRITING_VERBS
+        if verb not in _WRITING_VERBS or get_str(event, "objectRef", "apiGroup") == _REVIEWS:
+            continue
+        deletes += verb.startswith("delete")
+        if "dryRun=All" in (get_str(event, "requestURI") or ""):
+            dry_runs += 1
+        else:
+            mutations += 1
+    return AuditSummary(mutations, dry_runs, deletes, secret_reads)
+
+
+def _username(event: JsonObject) -> str:
+    return get_str(event, "user", "username") or ""
+
+
+def _settings(world: World, projection_mode: str, misbehaviour: Misbehaviour | None) -> Settings:
+    incompatible: Json = world.operator.get("incompatible", [])
+    listed = incompatible if isinstance(incompatible, list) else []
+    return Settings(
+        projection_mode=ProjectionMode(projection_mode),
+        names=NameFormulas(str(world.operator.get("names", NameFormulas.NEWER))),
+        misbehaviour=misbehaviour or Misbehaviour(str(world.operator.get("misbehaviour", Misbehaviour.NONE))),
+        incompatible=frozenset(item for item in listed if isinstance(item, str)),
+    )
