@@ -1,0 +1,1 @@
+"""Applying a plan: lock, revalidation, fences, steps, journal, result."""

@@ -1,0 +1,38 @@
+"""Time as the engine sees it, so that tests need not wait and a jump of the wall clock does no harm."""
+
+import threading
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Wall time for records, monotonic time for deadlines, and a sleep that a stop request cuts short."""
+
+    def now(self) -> str:
+        """Return the current time, UTC, RFC 3339 with microseconds."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go backwards."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, at most until a stop is requested."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+
+    def now(self) -> str:
+        """Return the current time, UTC, RFC 3339 with microseconds."""
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def monotonic(self) -> float:
+        """Return seconds that never go backwards."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, at most until a stop is requested."""
+        self._stop.wait(seconds)

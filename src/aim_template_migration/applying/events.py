@@ -1,0 +1,50 @@
+"""What a run tells those who watch it: progress as values, never text for the terminal."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from aim_template_migration.documents.result import UnitResult
+
+StepState = Literal["started", "completed", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The run begins: its id, mode, the plan's SHA-256, and how many units it will look at."""
+
+    run_id: str
+    mode: str
+    plan_sha256: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """A unit's step begins, goes on waiting, or is complete; ``detail`` is one sentence or empty."""
+
+    unit: str
+    step: str
+    state: StepState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFinished:
+    """A unit has its final status."""
+
+    result: UnitResult
+
+
+Event = RunStarted | StepProgress | UnitFinished
+
+
+class Listener(Protocol):
+    """Whoever watches a run; called from several threads."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+
+
+def nobody(event: Event) -> None:
+    """Watch nothing."""
+    del event
