@@ -1,0 +1,124 @@
+"""``"%s of %d".format([a, b])``: values put into a text."""
+
+import math
+import re
+
+from aim_rehearsal.apiserver.structural import gotext
+from aim_rehearsal.apiserver.structural.cel.failures import CelError
+from aim_rehearsal.apiserver.structural.cel.values import TypeValue, type_name
+from aim_rehearsal.apiserver.structural.times import Duration, Timestamp
+
+_CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]+))?(.)?)", re.DOTALL)
+_DEFAULT_PRECISION = 6
+_INFINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_WORDS = {
+    "d": "decimal clause can only be used on integers",
+    "f": "fixed-point clause can only be used on doubles",
+    "e": "scientific clause can only be used on doubles",
+    "b": "only integers and bools can be formatted as binary",
+    "o": "octal clause can only be used on integers",
+    "x": "only integers, byte buffers, and strings can be formatted as hex",
+}
+
+
+def format_text(template: str, values: list[object]) -> str:
+    """Return a template with its clauses replaced by values."""
+    used = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal used
+        if match[0] == "%%":
+            return "%"
+        if used >= len(values):
+            raise CelError(f"index {used} out of range")
+        if match[2] is None:
+            raise CelError("unexpected end of string")
+        used += 1
+        precision = _DEFAULT_PRECISION if match[1] is None else int(match[1])
+        return _formatted(match[2], precision, values[used - 1])
+
+    return _CLAUSE.sub(replace, template)
+
+
+def _formatted(clause: str, precision: int, value: object) -> str:
+    if clause == "s":
+        return _text(value)
+    if clause in "fe":
+        return _double(clause, precision, value)
+    if clause == "d" and isinstance(value, int) and not isinstance(value, bool):
+        return str(int(value))
+    if clause in "ob" and isinstance(value, int) and (clause == "b" or not isinstance(value, bool)):
+        return format(int(value), clause)
+    if clause in "xX":
+        return _hexadecimal(clause, value)
+    if clause not in _WORDS:
+        raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{clause}"')
+    raise _unfit(clause, value)
+
+
+def _unfit(clause: str, value: object) -> CelError:
+    return CelError(f"error during formatting: {_WORDS[clause.lower()]}, was given {type_name(value)}")
+
+
+def _double(clause: str, precision: int, value: object) -> str:
+    number = _INFINITE.get(value) if isinstance(value, str) else value
+    if not isinstance(number, float):
+        raise _unfit(clause, value)
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    if clause == "f":
+        return f"{number:,.{precision}f}"
+    mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
+    return f"{mantissa}\u202f×\u202f10{exponent.replace('+', '').translate(_SUPERSCRIPTS)}"
+
+
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def _hexadecimal(clause: str, value: object) -> str:
+    if isinstance(value, str | bytes):
+        data = value.encode() if isinstance(value, str) else value
+        return data.hex().upper() if clause == "X" else data.hex()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return format(int(value), clause)
+    raise _unfit(clause, value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | dict):
+        return _literal(value)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float):
+        return gotext.number(value)
+    if value is None:
+        return "null"
+    if isinstance(value, str | int | Duration | Timestamp | TypeValue):
+        return str(value)
+    raise CelError(
+        "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
+        f"types, durations, and timestamps, was given {type_name(value)}"
+    )
+
+
+def _literal(value: object) -> str:
+    """Return a value as it would stand in an expression."""
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(sorted(f"{_literal(key)}:{_literal(item)}" for key, item in value.items())) + "}"
+    if isinstance(value, str):
+        return gotext.quote(value)
+    if isinstance(value, bytes):
+        return "b" + gotext.quote(value.decode(errors="replace"))
+    if isinstance(value, Timestamp):
+        return f"timestamp({gotext.quote(str(value))})"
+    if isinstance(value, Duration):
+        return f"duration({gotext.quote(str(value))})"
+    if isinstance(value, float):
+        return f"{value:.6f}" if math.isfinite(value) else gotext.quote(gotext.number(value).replace("Inf", "Infinity"))
+    return _text(value)

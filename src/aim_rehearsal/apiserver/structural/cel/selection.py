@@ -1,0 +1,172 @@
+"""Reading fields and elements: ``a.b``, ``has(a.b)``, ``a.?b``, ``a[b]`` and ``a[?b]``."""
+
+from collections.abc import Callable
+
+from aim_rehearsal.apiserver.structural.cel import types
+from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError
+from aim_rehearsal.apiserver.structural.cel.program import Compiled, Context, Frame, Run, Scope
+from aim_rehearsal.apiserver.structural.cel.syntax import Index, Select
+from aim_rehearsal.apiserver.structural.cel.types import DYN, Decode, Type, is_dynamic, is_optional, optional_of, shown
+from aim_rehearsal.apiserver.structural.cel.values import NONE, Optional, UInt, type_name
+
+
+def select(context: Context, node: Select, scope: Scope) -> Compiled:
+    """Compile ``a.b`` and ``a.?b``; a field of an optional value is optional itself."""
+    operand = context.compile(node.operand, scope)
+    holder = context.inference.resolve(operand.type)
+    inner = holder.parameters[0] if is_optional(holder) else holder
+    key, found = _field(context, inner, node)
+    decode = found.decode if found.is_scalar else None
+    if node.optional or is_optional(holder):
+        return Compiled(optional_of(found), _optional_read(operand.run, key, decode, inner))
+    if is_dynamic(inner):
+        return Compiled(found, _dynamic_read(operand.run, key))
+    return Compiled(found, _read(operand, key, node.field, decode, null_is_absent=inner.fields is not None))
+
+
+def presence(context: Context, node: Select, scope: Scope) -> Compiled:
+    """Compile ``has(a.b)``."""
+    operand = context.compile(node.operand, scope)
+    holder = context.inference.resolve(operand.type)
+    inner = holder.parameters[0] if is_optional(holder) else holder
+    key, _ = _field(context, inner, node)
+    run = operand.run
+    if is_optional(holder) or is_dynamic(inner):
+        return Compiled(types.BOOL, lambda frame: _find(_opened(run(frame)), key, inner).present)
+    slot = operand.slot
+    if inner.fields is None:
+        return Compiled(types.BOOL, lambda frame: key in _mapping(run(frame)))
+    if slot is not None:
+        return Compiled(types.BOOL, lambda frame: _mapping(frame[slot]).get(key) is not None)
+    return Compiled(types.BOOL, lambda frame: _mapping(run(frame)).get(key) is not None)
+
+
+def _field(context: Context, holder: Type, node: Select) -> tuple[str, Type]:
+    """Return the key of a field in JSON and the field's type."""
+    if holder.fields is not None:
+        field = holder.fields.get(node.field)
+        if field is None:
+            raise CompileError(node.position, f"undefined field '{node.field}'")
+        return field.key, field.type
+    if holder.name == "map":
+        return node.field, holder.parameters[1]
+    if is_dynamic(holder):
+        context.inference.accept([DYN], [holder])
+        return node.field, DYN
+    raise CompileError(node.position, f"type '{shown(holder)}' does not support field selection")
+
+
+def _mapping(value: object) -> dict[str, object]:
+    if isinstance(value, dict):
+        return value
+    raise CelError("invalid data, expected a map for the provided schema with type=object")
+
+
+def _opened(value: object) -> object:
+    """Return what an optional holds, or what stands for nothing."""
+    if isinstance(value, Optional):
+        return value.value if value.present else NONE
+    return value
+
+
+def _read(operand: Compiled, key: str, name: str, decode: Decode | None, *, null_is_absent: bool) -> Run:
+    run, slot = operand.run, operand.slot
+
+    def read(frame: Frame) -> object:
+        value = _mapping(run(frame) if slot is None else frame[slot]).get(key, NONE)
+        if value is NONE or (value is None and null_is_absent):
+            raise CelError(f"no such key: {name}")
+        return value
+
+    if decode is None:
+        return read
+    return lambda frame: decode(read(frame))
+
+
+def _dynamic_read(run: Run, key: str) -> Run:
+    def read(frame: Frame) -> object:
+        found = _find(run(frame), key, DYN)
+        if not found.present:
+            raise CelError(f"no such key: {key}")
+        return found.value
+
+    return read
+
+
+def _optional_read(run: Run, key: str, decode: Decode | None, holder: Type) -> Run:
+    def read(frame: Frame) -> object:
+        found = _find(_opened(run(frame)), key, holder)
+        return Optional(decode(found.value), present=True) if found.present and decode is not None else found
+
+    return read
+
+
+def _find(holder: object, key: object, kind: Type) -> Optional:
+    """Return the value at a key or an index, if it is there; a null field of an object is not."""
+    if holder is NONE:
+        return NONE
+    if isinstance(holder, dict):
+        value = holder.get(key, NONE)
+        absent = value is NONE or (value is None and kind.fields is not None)
+        return NONE if absent else Optional(value, present=True)
+    if isinstance(holder, list):
+        index = _as_index(key)
+        return Optional(holder[index], present=True) if 0 <= index < len(holder) else NONE
+    raise CelError(NO_SUCH_OVERLOAD)
+
+
+def _as_index(key: object) -> int:
+    if isinstance(key, int) and not isinstance(key, bool):
+        return int(key)
+    if isinstance(key, float) and key.is_integer():
+        return int(key)
+    raise CelError(f"unsupported index type '{type_name(key)}' in list")
+
+
+def index(context: Context, node: Index, scope: Scope) -> Compiled:
+    """Compile ``a[b]`` and ``a[?b]``; an element of an optional value is optional itself."""
+    operand, position = context.compile(node.operand, scope), context.compile(node.index, scope)
+    holder = context.inference.resolve(operand.type)
+    inner = holder.parameters[0] if is_optional(holder) else holder
+    element = _element(context, inner, position.type)
+    if element is None:
+        name = "_[?_]" if node.optional else "_[_]"
+        given = f"({shown(holder)}, {shown(context.inference.resolve(position.type))})"
+        raise CompileError(node.position, f"found no matching overload for '{name}' applied to '{given}'")
+    decode = element.decode if element.is_scalar else None
+    find = _finder(operand.run, position.run, decode)
+    if node.optional or is_optional(holder):
+        return Compiled(optional_of(element), find)
+    return Compiled(element, _required(find, position.run))
+
+
+def _element(context: Context, holder: Type, position: Type) -> Type | None:
+    infer = context.inference
+    if holder.name == "list":
+        return holder.parameters[0] if infer.accept([types.INT], [position]) else None
+    if holder.name == "map":
+        return holder.parameters[1] if infer.accept([holder.parameters[0]], [position]) else None
+    if is_dynamic(holder):
+        infer.accept([DYN], [holder])
+        return DYN
+    return None
+
+
+def _finder(run: Run, position: Run, decode: Decode | None) -> Callable[[Frame], Optional]:
+    def find(frame: Frame) -> Optional:
+        found = _find(_opened(run(frame)), position(frame), DYN)
+        return Optional(decode(found.value), present=True) if found.present and decode is not None else found
+
+    return find
+
+
+def _required(find: Callable[[Frame], Optional], position: Run) -> Run:
+    def read(frame: Frame) -> object:
+        found = find(frame)
+        if not found.present:
+            key = position(frame)
+            number = isinstance(key, int | float | UInt)
+            raise CelError(f"index out of bounds: {key}" if number else f"no such key: {key}")
+        return found.value
+
+    return read
