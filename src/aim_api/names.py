@@ -17,7 +17,9 @@ MAX_NAME = 63
 _ENV_FIELD_ORDER = ("name", "value", "valueFrom")
 
 
-def derive_name(parts: Sequence[str], hash_inputs: Sequence[Json] = (), hash_length: int = 8, limit: int = MAX_NAME) -> str:
+def derive_name(
+    parts: Sequence[str], hash_inputs: Sequence[Json] = (), hash_length: int = 8, limit: int = MAX_NAME
+) -> str:
     """Return ``parts`` joined by dashes with a hash of ``hash_inputs``, cut to ``limit`` characters.
 
     The longest part (the first on a tie) loses its last character until the name fits.
@@ -76,8 +78,10 @@ def shared_template_cache_name(template: str, namespace: str) -> str:
     return derive_name([template], [namespace, template])
 
 
-def artifact_name(source_uri: str, env: Sequence[Mapping[str, Json]], storage_class: str, dedicated_cache: str = "") -> str:
-    """Return the name of the artifact that a cache creates for a source; ``env`` is cache env merged with the source's."""
+def artifact_name(
+    source_uri: str, env: Sequence[Mapping[str, Json]], storage_class: str, dedicated_cache: str = ""
+) -> str:
+    """Return the name of the artifact that a cache creates; ``env`` is the cache's merged with the source's."""
     inputs: list[Json] = [source_uri, [_ordered_env(item) for item in env] or None, storage_class]
     if dedicated_cache:
         inputs += ["dedicated", dedicated_cache]
@@ -111,7 +115,13 @@ def _go_json(value: Json) -> str:
             flat += [key, value[key]]
         value = flat
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for character, escape in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
+    for character, escape in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
         text = text.replace(character, escape)
     return text
 

@@ -34,14 +34,19 @@ def await_profile(state: UnitState, step: AwaitProfile) -> None:
             missing = runtime_missing(profile, runtime)
         if missing is not None:
             return Missing(f"{step.profile.id}: {missing.message}", final=missing.final)
-        facts = {"uid": get_str(profile, "metadata", "uid"), "runtime": get_str(profile, "status", "projectedRuntimeName")}
+        facts = {
+            "uid": get_str(profile, "metadata", "uid"),
+            "runtime": get_str(profile, "status", "projectedRuntimeName"),
+        }
         state.record("AwaitProfile", {**facts, "runtimeUid": get_str(runtime, "metadata", "uid")})
         return None
 
     state.poll("AwaitProfile", "ProfileNotReady", step.deadline_seconds, probe)
 
 
-def await_profile_cache(state: UnitState, step: AwaitProfileCache | ReverifyProfileCache, jobs_before: frozenset[str]) -> None:
+def await_profile_cache(
+    state: UnitState, step: AwaitProfileCache | ReverifyProfileCache, jobs_before: frozenset[str]
+) -> None:
     """Wait until the cache reports exactly the predecessor's artifacts and PVCs, and re-read each live PVC.
 
     Args:
@@ -65,4 +70,10 @@ def await_profile_cache(state: UnitState, step: AwaitProfileCache | ReverifyProf
     require_artifacts(state, step.artifacts)
     if download_jobs(state, step.artifacts) - jobs_before:
         raise stop_unit("DownloadStarted", f"a download Job has appeared for the artifacts of {state.unit.id}")
-    state.record(name, {"artifacts": [artifact.uid for artifact in step.artifacts], "pvcs": [artifact.pvc_uid for artifact in step.artifacts]})
+    state.record(
+        name,
+        {
+            "artifacts": [artifact.uid for artifact in step.artifacts],
+            "pvcs": [artifact.pvc_uid for artifact in step.artifacts],
+        },
+    )

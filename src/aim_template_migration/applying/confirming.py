@@ -28,7 +28,10 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
         service = _live_service(state, step)
         generation = get_int(service, "metadata", "generation") or 0
         if generation > pinned:
-            raise stop_unit("PinExpired", f"{step.service.id} was edited after the cutover (generation {generation}, pinned {pinned}): the pin has expired")
+            raise stop_unit(
+                "PinExpired",
+                f"{step.service.id} was edited (generation {generation}, pinned {pinned}): the pin has expired",
+            )
         missing = not_observed(service, step, pinned)
         state.resolved_profile = get_str(service, "status", "resolvedProfile", "name") or ""
         return missing
@@ -74,7 +77,10 @@ def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: Workloa
     pinned = cut_over_step(state).pinned_generation
     generation = get_int(service, "metadata", "generation") or 0
     if generation > pinned:
-        raise stop_unit("PinExpired", f"{step.service.id} was edited during the soak (generation {generation}, pinned {pinned}): the pin has expired")
+        raise stop_unit(
+            "PinExpired",
+            f"{step.service.id} was edited in the soak (generation {generation}, pinned {pinned}): the pin has expired",
+        )
     missing = not_observed(service, step, pinned)
     if missing is not None:
         raise stop_unit("CutoverNotObserved", f"after the soak, {missing.message}", halts=True)
@@ -98,7 +104,9 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout) -> None:
                 raise stop_unit("RolloutDetected", breach.message, halts=True)
     baseline = state.context.settings.baseline.get(state.unit.id)
     if baseline is None:
-        message = "pods were not compared with those before the cutover; --baseline takes the archived result of that run"
+        message = (
+            "pods were not compared with those before the cutover; --baseline takes the archived result of that run"
+        )
         state.warnings.append(Finding(code="PodsNotCompared", object=state.unit.id, message=message))
     confirm(state, step, baseline or read_workload(state, step))
 

@@ -95,7 +95,9 @@ class UnitState:
 
     def warn(self, step: str, messages: tuple[str, ...]) -> None:
         """Keep the server's Warning headers; they are shown, never taken for bridge warnings."""
-        self.warnings += [Finding(code="ServerWarning", object=self.unit.id, field=step, message=text) for text in messages]
+        self.warnings += [
+            Finding(code="ServerWarning", object=self.unit.id, field=step, message=text) for text in messages
+        ]
 
     def read(self, kind: Kind, name: str, namespace: str | None = None) -> JsonObject | None:
         """Return a live object of the unit's namespace (or cluster-scoped), or None where it does not exist.
@@ -126,7 +128,9 @@ class UnitState:
             UnitStopped: the run was asked to stop.
         """
         if self.context.stop.is_set():
-            raise UnitStopped(Failure("Interrupted", "the run was asked to stop before the unit was done", status="interrupted"))
+            raise UnitStopped(
+                Failure("Interrupted", "the run was asked to stop before the unit was done", status="interrupted")
+            )
 
     def poll(self, step: str, code: str, deadline_seconds: float, probe: Callable[[], Missing | None]) -> None:
         """Repeat ``probe`` until it finds nothing missing.

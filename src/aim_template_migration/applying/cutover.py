@@ -19,14 +19,16 @@ def cut_over(state: UnitState, step: CutOver) -> None:
     """Send the cutover patch: first as a dry run, then, in a commit, for real.
 
     Raises:
-        UnitStopped: the service is not as pinned, the dry run shows another change than expected, or the patch is refused.
+        UnitStopped: the service is not as pinned, the dry run shows an unexpected change, or the patch is refused.
     """
     live = _service_to_cut(state, step)
     expected = expected_service(live, step)
     if state.context.settings.commit:
         confirm = _confirm_step(state)
         state.workload_before = read_workload(state, confirm)
-        state.record("CutOver", {"workload": _facts_object(state.workload_before), "specSha256": digest(live.get("spec"))})
+        state.record(
+            "CutOver", {"workload": _facts_object(state.workload_before), "specSha256": digest(live.get("spec"))}
+        )
     _send(state, step, live, expected, dry_run=True)
     if state.context.settings.commit:
         _send(state, step, live, expected, dry_run=False)
@@ -74,7 +76,9 @@ def _service_to_cut(state: UnitState, step: CutOver) -> JsonObject:
         raise stop_unit("PinReplaced", f"{step.service.id} was replaced: its UID is no longer {step.uid}")
     if get_int(live, "metadata", "generation") != step.generation:
         generation = get_int(live, "metadata", "generation")
-        raise stop_unit("PinEdited", f"{step.service.id} was edited: its generation is {generation}, not {step.generation}")
+        raise stop_unit(
+            "PinEdited", f"{step.service.id} was edited: its generation is {generation}, not {step.generation}"
+        )
     return live
 
 
@@ -110,9 +114,15 @@ def _named_cause(state: UnitState, step: CutOver, live: JsonObject, stopped: Uni
         return stop_unit("PinGone", f"{step.service.id} is gone")
     if get_str(now, "metadata", "uid") != step.uid:
         return stop_unit("PinReplaced", f"{step.service.id} was replaced between reading and writing")
-    for label, path in (("spec", ("spec",)), ("annotations", ("metadata", "annotations")), ("generation", ("metadata", "generation"))):
+    for label, path in (
+        ("spec", ("spec",)),
+        ("annotations", ("metadata", "annotations")),
+        ("generation", ("metadata", "generation")),
+    ):
         if get(now, *path) != get(live, *path):
-            return stop_unit("PinEdited", f"{step.service.id} was edited between reading and writing: its {label} changed")
+            return stop_unit(
+                "PinEdited", f"{step.service.id} was edited between reading and writing: its {label} changed"
+            )
     return stopped
 
 
@@ -129,7 +139,10 @@ def _confirm_step(state: UnitState) -> ConfirmNoRollout:
 
 
 def _controlled_by(obj: JsonObject, uid: str | None) -> bool:
-    return any(owner.get("controller") is True and owner.get("uid") == uid for owner in get_objects(obj, "metadata", "ownerReferences"))
+    return any(
+        owner.get("controller") is True and owner.get("uid") == uid
+        for owner in get_objects(obj, "metadata", "ownerReferences")
+    )
 
 
 def _facts_object(facts: WorkloadFacts) -> JsonObject:
@@ -139,5 +152,8 @@ def _facts_object(facts: WorkloadFacts) -> JsonObject:
         "specDigest": facts.spec_digest,
         "metadataDigest": facts.metadata_digest,
         "templateHash": facts.template_hash,
-        "pods": [{"name": pod.name, "uid": pod.uid, "restarts": pod.restarts, "templateHash": pod.template_hash} for pod in facts.pods],
+        "pods": [
+            {"name": pod.name, "uid": pod.uid, "restarts": pod.restarts, "templateHash": pod.template_hash}
+            for pod in facts.pods
+        ],
     }

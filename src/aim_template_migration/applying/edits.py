@@ -1,8 +1,8 @@
 """Which hand edits of a plan are allowed (pure).
 
-The plan is compared with the copy that ``plan`` wrote beside it. Allowed: a unit deleted, an automatic unit made manual,
-and five fields of a target profile whose semantics an administrator may own (R, "Plan and review"). Everything else is
-refused: apply validates identity and structure, not the equivalence of arbitrary edits.
+The plan is compared with the copy that ``plan`` wrote beside it. Allowed: a unit deleted, an automatic unit made
+manual, and five fields of a target profile whose semantics an administrator may own (R, "Plan and review").
+Everything else is refused: apply validates identity and structure, not the equivalence of arbitrary edits.
 """
 
 from collections.abc import Iterator
@@ -80,7 +80,9 @@ def _target_edits(generated: Plan, edited: Plan) -> Iterator[Edit]:
         if target_id in after:
             yield from _one_target(target_id, body, after[target_id])
         else:
-            yield Edit(f"targets[{target_id}]", f"{target_id} was deleted; delete the units that use it instead", allowed=False)
+            yield Edit(
+                f"targets[{target_id}]", f"{target_id} was deleted; delete the units that use it instead", allowed=False
+            )
     for target_id in after:
         if target_id not in before:
             yield Edit(f"targets[{target_id}]", f"{target_id} was added; only plan adds targets", allowed=False)
@@ -94,7 +96,9 @@ def _one_target(target_id: str, before: JsonObject, after: JsonObject) -> Iterat
         allowed = is_profile and len(path) >= 2 and path[0] == "spec" and path[1] in EDITABLE_PROFILE_FIELDS
         where = field_path(path)
         what = f"{where} of {target_id} was changed"
-        yield Edit(f"targets[{target_id}].body.{where}", what if allowed else f"{what}, which is not allowed", allowed=allowed)
+        yield Edit(
+            f"targets[{target_id}].body.{where}", what if allowed else f"{what}, which is not allowed", allowed=allowed
+        )
 
 
 def _differing_paths(before: Json, after: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """Fences (pure): does what a unit was planned on still hold?
 
-Five messages, one per way in which a recorded fact can fail (R, "Dry-run and commit"): replaced, edited, appeared, gone,
-terminating. Status and resourceVersion churn is tolerated, except that runtime configs are pinned by exact version.
+Five messages, one per way in which a recorded fact can fail (R, "Dry-run and commit"): replaced, edited, appeared,
+gone, terminating. Status and resourceVersion churn is tolerated, but runtime configs are pinned by exact version.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,17 @@ def check_pin(planned: Pin, live: Live | None) -> Breach | None:
     """Compare one planned fact with the live object (None where it does not exist)."""
     name = planned.reference.id
     if planned.absent:
-        return None if live is None else Breach("PinAppeared", f"{name} has appeared; it did not exist when the plan was made")
+        return (
+            None
+            if live is None
+            else Breach("PinAppeared", f"{name} has appeared; it did not exist when the plan was made")
+        )
     if live is None:
         return Breach("PinGone", f"{name} is gone; the plan was made on UID {planned.uid}")
     if live.pin.uid != planned.uid:
-        return Breach("PinReplaced", f"{name} was replaced: its UID is {live.pin.uid}, the plan was made on {planned.uid}")
+        return Breach(
+            "PinReplaced", f"{name} was replaced: its UID is {live.pin.uid}, the plan was made on {planned.uid}"
+        )
     if live.terminating:
         return Breach("PinTerminating", f"{name} is terminating (it has a deletionTimestamp)")
     edited = _edited_facts(planned, live.pin)
@@ -71,7 +77,9 @@ def check_membership(planned: tuple[Pin, ...], fresh: tuple[Pin, ...], own_effec
     after = {(pin.role, pin.reference.id, pin.absent) for pin in fresh if pin.reference.id not in own_effects}
     for role, object_id, absent in sorted(after - before):
         if not absent:
-            return Breach("PinAppeared", f"{object_id} has appeared in the closure (as {role}); the plan was made without it")
+            return Breach(
+                "PinAppeared", f"{object_id} has appeared in the closure (as {role}); the plan was made without it"
+            )
     for role, object_id, absent in sorted(before - after):
         if not absent:
             return Breach("PinGone", f"{object_id} no longer belongs to the closure (as {role})")

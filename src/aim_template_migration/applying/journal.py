@@ -45,7 +45,9 @@ class Journal:
         with self._lock:
             if self._broken:
                 raise JournalError(self._broken)
-            entry = Entry(seq=self._seq + 1, time=self._clock.now(), event=event, unit=unit, step=step, facts=facts or {})
+            entry = Entry(
+                seq=self._seq + 1, time=self._clock.now(), event=event, unit=unit, step=step, facts=facts or {}
+            )
             line, checksum = encode_line(entry, self._previous)
             try:
                 write_all(self._descriptor, line)

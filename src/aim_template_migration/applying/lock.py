@@ -20,7 +20,7 @@ LOCK_NAME = "apply.lock"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Holder(Document):
+class Holder(Document, frozen=True):
     """Who holds the lock.
 
     Attributes:

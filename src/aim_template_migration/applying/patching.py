@@ -1,8 +1,8 @@
 """The cutover patch (pure): the operations sent, and the object they must lead to.
 
-The patch tests UID, generation, the whole spec and the whole annotations of the read that passed the fences, and not the
-resourceVersion: a writer that updates status ten times a second would then refuse half of all patches, while a spec or
-annotation edit must always be refused.
+The patch tests UID, generation, the whole spec and the whole annotations of the read that passed the fences, and not
+the resourceVersion: a writer that updates status ten times a second would then refuse half of all patches, while a
+spec or annotation edit must always be refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,14 +27,16 @@ def guarded_operations(live: JsonObject, operations: Sequence[JsonObject]) -> li
 
 
 def apply_operations(obj: JsonObject, operations: Sequence[JsonObject]) -> JsonObject:
-    """Return a copy of ``obj`` after the add and remove operations of a cutover; a removal of an absent field is an error.
+    """Return a copy of ``obj`` after the add and remove operations of a cutover.
 
     Raises:
-        ValueError: an operation that a cutover never has, or that does not fit the object.
+        ValueError: an operation that a cutover never has, or that does not fit the object, as removing an absent field.
     """
     result = obj
     for operation in operations:
-        path = [part.replace("~1", "/").replace("~0", "~") for part in (get_str(operation, "path") or "").split("/")[1:]]
+        path = [
+            part.replace("~1", "/").replace("~0", "~") for part in (get_str(operation, "path") or "").split("/")[1:]
+        ]
         match get_str(operation, "op"):
             case "add" if path:
                 result = _with(result, path, operation.get("value"))
@@ -65,7 +67,7 @@ def _with(obj: JsonObject, path: Sequence[str], value: Json) -> JsonObject:
         return {**obj, key: value}
     child = obj.get(key)
     if not isinstance(child, dict):
-        raise ValueError(f"nothing can be added below {key}, which is absent")
+        raise ValueError(f"nothing can be added below {key}, which is absent")  # noqa: TRY004 - data, not a call
     return {**obj, key: _with(child, rest, value)}
 
 

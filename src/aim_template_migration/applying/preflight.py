@@ -30,7 +30,10 @@ def require_no_result(result: Path) -> None:
     archive = result.parent / "archive" / _run_id(result)
     files = " ".join(shlex.quote(str(path)) for path in present)
     folder = shlex.quote(str(archive))
-    raise PlanRejected(f"{present[0]} exists already and is never overwritten; archive it first: mkdir -m 700 -p {folder} && mv {files} {folder}/")
+    raise PlanRejected(
+        f"{present[0]} exists already and is never overwritten; archive it first: "
+        f"mkdir -m 700 -p {folder} && mv {files} {folder}/"
+    )
 
 
 def require_sound_plan(files: PlanFiles, approved_sha256: str) -> None:
@@ -40,10 +43,15 @@ def require_sound_plan(files: PlanFiles, approved_sha256: str) -> None:
         PlanRejected: one of them does not hold; all findings of the first kind that fails are named.
     """
     if approved_sha256 and approved_sha256.lower() != files.sha256:
-        raise PlanRejected(f"{files.path} has SHA-256 {files.sha256}, not the approved {approved_sha256}; review it again")
+        raise PlanRejected(
+            f"{files.path} has SHA-256 {files.sha256}, not the approved {approved_sha256}; review it again"
+        )
     refused = [edit.what for edit in find_edits(read_generated(files), files.plan) if not edit.allowed]
     if refused:
-        raise PlanRejected(f"{files.path} has edits that are not allowed: {_some(refused)}; restore {files.directory}/plan.generated.json or plan again")
+        raise PlanRejected(
+            f"{files.path} has edits that are not allowed: {_some(refused)}; undo them (compare with "
+            f"{files.directory}/plan.generated.json) or plan again"
+        )
     faults = structural_faults(files.plan)
     if faults:
         raise PlanRejected(f"{files.path} is not safe to run: {_some(faults)}; plan again")
@@ -68,7 +76,8 @@ def require_same_cluster(plan: Plan, cluster: Cluster) -> ClusterIdentity:
     for crd in plan.cluster.crds:
         if uids.get(crd.name) != crd.uid:
             raise PlanRejected(
-                f"CustomResourceDefinition {crd.name} has UID {uids.get(crd.name, 'none')} at {cluster.server}, the plan names {crd.uid}: "
+                f"CustomResourceDefinition {crd.name} has UID {uids.get(crd.name, 'none')} at {cluster.server}, "
+                f"the plan names {crd.uid}: "
                 "it is another cluster, or the CRDs were reinstalled; choose the right --context or plan again"
             )
     return live
@@ -87,15 +96,22 @@ def require_no_dedicated(plan: Plan, cluster: Cluster) -> None:
         for unit in automatic:
             dedicated = next((item for item in _caching_objects(unit) if modes.get(item) in _DEDICATED_MODES), None)
             if dedicated:
-                raise PlanRejected(f"{unit.id} is automatic in the plan, but {dedicated} is Dedicated, which is always manual; plan again")
+                raise PlanRejected(
+                    f"{unit.id} is automatic in the plan, but {dedicated} is Dedicated, which is always manual; "
+                    "plan again"
+                )
 
 
 def _live_modes(cluster: Cluster, namespace: str) -> dict[str, str]:
     def service_mode(obj: JsonObject) -> tuple[str, str]:
-        return f"{AIM_SERVICE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(obj, "spec", "caching", "mode") or ""
+        return f"{AIM_SERVICE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(
+            obj, "spec", "caching", "mode"
+        ) or ""
 
     def cache_mode(obj: JsonObject) -> tuple[str, str]:
-        return f"{AIM_TEMPLATE_CACHE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(obj, "spec", "mode") or ""
+        return f"{AIM_TEMPLATE_CACHE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(
+            obj, "spec", "mode"
+        ) or ""
 
     return dict(
         [
@@ -116,7 +132,9 @@ def _require_evidence(directory: Path, unit: Unit) -> None:
     try:
         found = digest_bytes(read(path))
     except PrivateFileError as error:
-        raise PlanRejected(f"the evidence file of {unit.id} can't be read: {error}; restore it or plan again") from error
+        raise PlanRejected(
+            f"the evidence file of {unit.id} can't be read: {error}; restore it or plan again"
+        ) from error
     if found != unit.evidence.sha256:
         raise PlanRejected(f"{path} was changed: evidence is never edited; restore it or plan again")
 

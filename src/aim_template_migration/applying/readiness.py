@@ -42,7 +42,9 @@ def profile_missing(profile: JsonObject) -> Missing | None:
         return Missing("its status does not observe its present generation yet")
     if get_str(profile, "status", "status") != "Ready" or condition_status(profile, "Ready") != "True":
         return Missing(f"its status is {get_str(profile, 'status', 'status') or 'unset'}, not Ready")
-    if condition_status(profile, "RuntimeProjected") != "True" or not get_str(profile, "status", "projectedRuntimeName"):
+    if condition_status(profile, "RuntimeProjected") != "True" or not get_str(
+        profile, "status", "projectedRuntimeName"
+    ):
         return Missing("its runtime is not projected yet (condition RuntimeProjected is not True)")
     return None
 
@@ -75,7 +77,9 @@ def cache_missing(cache: JsonObject, artifacts: tuple[PinnedArtifact, ...]) -> M
             return Missing(f"it does not report the predecessor artifact {artifact.name} (UID {artifact.uid}) yet")
         if entry.get("persistentVolumeClaim") != artifact.pvc_name:
             claim = entry.get("persistentVolumeClaim")
-            return Missing(f"it reports PVC {claim} for artifact {artifact.name}, not {artifact.pvc_name}", final=bool(claim))
+            return Missing(
+                f"it reports PVC {claim} for artifact {artifact.name}, not {artifact.pvc_name}", final=bool(claim)
+            )
     return None
 
 
@@ -84,7 +88,8 @@ def _foreign_artifact(reported: list[JsonObject], artifacts: tuple[PinnedArtifac
     for entry in reported:
         uid = get_str(entry, "uid")
         if uid and uid not in known:
-            return f"it reports artifact {entry.get('name')} (UID {uid}), which is not the predecessor's: weights may download again"
+            name = get_str(entry, "name")
+            return f"it reports artifact {name} (UID {uid}), not the predecessor's: weights may download again"
     return ""
 
 
@@ -96,7 +101,9 @@ def new_artifact(artifacts: list[JsonObject], pinned: tuple[PinnedArtifact, ...]
         uid = get_str(artifact, "metadata", "uid")
         if get_str(artifact, "spec", "sourceUri") in sources and uid not in known:
             name = get_str(artifact, "metadata", "name")
-            return Missing(f"artifact {name} (UID {uid}) has appeared for the same source: weights may download again", final=True)
+            return Missing(
+                f"artifact {name} (UID {uid}) has appeared for the same source: weights may download again", final=True
+            )
     return None
 
 
@@ -104,10 +111,16 @@ def artifact_fault(artifact: JsonObject, pinned: PinnedArtifact) -> str:
     """Return why a live artifact is not the pinned one in the state that the plan relied on, or an empty string."""
     checks: tuple[tuple[bool, str], ...] = (
         (get_str(artifact, "metadata", "uid") == pinned.uid, f"its UID is not {pinned.uid}"),
-        (not get_objects(artifact, "metadata", "ownerReferences"), "it has an owner now, so no Shared cache would adopt it"),
+        (
+            not get_objects(artifact, "metadata", "ownerReferences"),
+            "it has an owner now, so no Shared cache would adopt it",
+        ),
         (get_str(artifact, "metadata", "deletionTimestamp") is None, "it is terminating"),
         (get_str(artifact, "spec", "sourceUri") == pinned.source_uri, f"its source is not {pinned.source_uri}"),
-        (get_str(artifact, "status", "status") == "Ready", f"its status is {get_str(artifact, 'status', 'status')}, not Ready"),
+        (
+            get_str(artifact, "status", "status") == "Ready",
+            f"its status is {get_str(artifact, 'status', 'status')}, not Ready",
+        ),
         (get_str(artifact, "status", "persistentVolumeClaim") == pinned.pvc_name, f"its PVC is not {pinned.pvc_name}"),
     )
     return next((message for holds, message in checks if not holds), "")

@@ -1,7 +1,7 @@
 """Fresh reads: classify a unit again with planning's own function, and take its pins again, each by a GET.
 
-Membership lists of a namespace may be shared between units while they are young, because a list of a large namespace per
-unit would cost more than it tells; every pinned object is read on its own all the same (R, "Dry-run and commit").
+Membership lists of a namespace may be shared between units while they are young, because a list of a large namespace
+per unit would cost more than it tells; every pinned object is read on its own all the same (R, "Dry-run and commit").
 """
 
 import threading
@@ -23,7 +23,9 @@ from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScop
 
 MEMBERSHIP_AGE_SECONDS = 30.0
 
-_KINDS: dict[str, Kind] = {kind.name: kind for kind in (*AIM_KINDS, *KSERVE_KINDS, PVC, POD, DEPLOYMENT, INFERENCE_SERVICE)}
+_KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (*AIM_KINDS, *KSERVE_KINDS, PVC, POD, DEPLOYMENT, INFERENCE_SERVICE)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,7 @@ class Revalidator:
         """Stop the unit unless it would be planned the same way now and every pin holds.
 
         Raises:
-            UnitStopped: it is no longer automatic (the code that it would get is named), a pin is breached, or something
-                can't be read.
+            UnitStopped: it is no longer automatic (its new outcome is named), a pin is breached, or a read fails.
             RunStopped: the credentials are rejected.
         """
         namespace = unit.id.split("/")[1]
@@ -69,7 +70,9 @@ class Revalidator:
             raise stop_unit("PinGone", f"{unit.id} is gone")
         if fresh.outcome != AUTOMATIC_OUTCOME:
             why = next((finding.message for finding in fresh.reasons if finding.code == fresh.outcome), "")
-            raise stop_unit("NoLongerAutomatic", f"{unit.id} would now be planned as {fresh.outcome}: {why}".rstrip(": "))
+            raise stop_unit(
+                "NoLongerAutomatic", f"{unit.id} would now be planned as {fresh.outcome}: {why}".rstrip(": ")
+            )
 
     def live(self, pin: Pin) -> Live | None:
         """Read one pinned object.

@@ -14,7 +14,14 @@ from aim_template_migration.applying.events import Listener, RunStarted, UnitFin
 from aim_template_migration.applying.failures import RunFault, RunStopped
 from aim_template_migration.applying.journal import Journal, JournalError
 from aim_template_migration.applying.lock import ApplyLock, LockHeldError
-from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, PlanRejected, journal_path, plan_path, read_plan
+from aim_template_migration.applying.plan_files import (
+    RESULT_NAME,
+    PlanFiles,
+    PlanRejected,
+    journal_path,
+    plan_path,
+    read_plan,
+)
 from aim_template_migration.applying.preflight import (
     require_no_dedicated,
     require_no_result,
@@ -259,7 +266,9 @@ def _select(plan: Plan, options: ApplyOptions) -> tuple[Unit, ...]:
     unknown = [unit_id for unit_id in options.only if unit_id not in known]
     if unknown:
         raise PlanRejected(f"--only {unknown[0]} is no unit of the plan; units are named like {plan.units[0].id}")
-    chosen = [unit for unit in plan.units if unit.disposition == "automatic" and (not options.only or unit.id in options.only)]
+    chosen = [
+        unit for unit in plan.units if unit.disposition == "automatic" and (not options.only or unit.id in options.only)
+    ]
     if options.only and not chosen:
         raise PlanRejected("--only selects no automatic unit, so there is nothing to apply")
     return tuple(chosen[: options.limit] if options.limit is not None else chosen)
@@ -267,9 +276,23 @@ def _select(plan: Plan, options: ApplyOptions) -> tuple[Unit, ...]:
 
 def _not_run(unit: Unit) -> UnitResult:
     if unit.disposition == "manual":
-        return UnitResult(id=unit.id, disposition="manual", status="manual", code=unit.outcome, message=_message_of(unit), next_step=_advice(unit.outcome))
+        return UnitResult(
+            id=unit.id,
+            disposition="manual",
+            status="manual",
+            code=unit.outcome,
+            message=_message_of(unit),
+            next_step=_advice(unit.outcome),
+        )
     code = unit.outcome if unit.disposition == "skip" else "NotSelected"
-    return UnitResult(id=unit.id, disposition=unit.disposition, status="skipped", code=code, message=_summary(code), next_step=_advice(code))
+    return UnitResult(
+        id=unit.id,
+        disposition=unit.disposition,
+        status="skipped",
+        code=code,
+        message=_summary(code),
+        next_step=_advice(code),
+    )
 
 
 def _message_of(unit: Unit) -> str:

@@ -89,8 +89,12 @@ class RunningResult:
 
     def _running(self) -> ApplyResult:
         units = tuple(self._finished.values())
-        shown = tuple(sorted((unit for unit in units if unit.status not in ("succeeded", "manual")), key=lambda unit: unit.id))
-        return msgspec.structs.replace(self._empty, in_flight=tuple(self._open.values()), units=shown, counts=count_units(units))
+        shown = tuple(
+            sorted((unit for unit in units if unit.status not in ("succeeded", "manual")), key=lambda unit: unit.id)
+        )
+        return msgspec.structs.replace(
+            self._empty, in_flight=tuple(self._open.values()), units=shown, counts=count_units(units)
+        )
 
     def _guarded(self, write: Callable[[], None]) -> None:
         try:

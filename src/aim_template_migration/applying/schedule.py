@@ -50,7 +50,9 @@ class CutoverGate:
     def wait(self, unit_id: str) -> bool:
         """Wait for the turn to cut over; return False where cutovers were halted or the run is stopping."""
         with self._condition:
-            self._condition.wait_for(lambda: self._open or self._halted_by or self._cancelled or self._is_first(unit_id))
+            self._condition.wait_for(
+                lambda: self._open or self._halted_by or self._cancelled or self._is_first(unit_id)
+            )
             return not self._halted_by and not self._cancelled
 
     def is_first(self, unit_id: str) -> bool:

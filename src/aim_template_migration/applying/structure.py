@@ -10,6 +10,7 @@ from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID, Pin
 from aim_api.kinds import AIM_PROFILE, AIM_PROFILE_CACHE, AIM_SERVICE
 from aim_api.tree import JsonObject, get_map, get_str, get_strings
 from aim_template_migration.documents.plan import (
+    AnyStep,
     AwaitProfile,
     AwaitProfileCache,
     ConfirmNoRollout,
@@ -18,6 +19,7 @@ from aim_template_migration.documents.plan import (
     CutOver,
     Plan,
     ProtectArtifact,
+    Reference,
     ReverifyProfileCache,
     Target,
     Unit,
@@ -52,7 +54,10 @@ def _target_faults(plan: Plan, target: Target) -> Iterator[str]:
         yield f"target {target.id}: its body is {expected}"
     if namespace not in plan.namespaces:
         yield f"target {target.id}: namespace {namespace} was not selected"
-    if set(target.body) - {"apiVersion", "kind", "metadata", "spec"} or set(get_map(target.body, "metadata")) - _FREE_METADATA:
+    if (
+        set(target.body) - {"apiVersion", "kind", "metadata", "spec"}
+        or set(get_map(target.body, "metadata")) - _FREE_METADATA
+    ):
         yield f"target {target.id}: its body may have metadata (name, namespace, labels, annotations) and spec only"
 
 
@@ -75,34 +80,50 @@ def _unit_faults(plan: Plan, unit: Unit) -> Iterator[str]:
 def _in_order(names: list[str]) -> bool:
     """Return whether ``names`` is the sequence of steps; CreateProfile may be absent, ProtectArtifact repeats."""
     rest = names[1:] if names[:1] == ["CreateProfile"] else names
-    head, tail = ["AwaitProfile", "CreateProfileCache", "AwaitProfileCache"], ["ReverifyProfileCache", "CutOver", "ConfirmNoRollout"]
+    head, tail = (
+        ["AwaitProfile", "CreateProfileCache", "AwaitProfileCache"],
+        ["ReverifyProfileCache", "CutOver", "ConfirmNoRollout"],
+    )
     middle = rest[len(head) : -len(tail)]
-    return rest[: len(head)] == head and rest[-len(tail) :] == tail and bool(middle) and set(middle) == {"ProtectArtifact"}
+    return (
+        rest[: len(head)] == head and rest[-len(tail) :] == tail and bool(middle) and set(middle) == {"ProtectArtifact"}
+    )
 
 
-def _step_faults(plan: Plan, unit: Unit, namespace: str, step: object) -> Iterator[str]:
-    pins = {pin.reference.id: pin for pin in unit.pins}
+def _step_faults(plan: Plan, unit: Unit, namespace: str, step: AnyStep) -> Iterator[str]:
     match step:
-        case CreateProfile(target=target) | CreateProfileCache(target=target):
-            wanted = AIM_PROFILE if isinstance(step, CreateProfile) else AIM_PROFILE_CACHE
-            if target not in {known.id for known in plan.targets} or not target.startswith(f"{wanted.name}/{namespace}/"):
-                yield f"{type(step).__name__} names {target}, which is no such target in namespace {namespace}"
-        case AwaitProfile(profile=reference):
-            if reference.namespace not in ("", namespace):
-                yield f"AwaitProfile waits for {reference.id} in another namespace"
-        case AwaitProfileCache(profile_cache=reference, artifacts=artifacts) | ReverifyProfileCache(
-            profile_cache=reference, artifacts=artifacts
-        ):
-            if reference.namespace != namespace or not artifacts:
-                yield f"{type(step).__name__} needs a cache in namespace {namespace} and at least one artifact"
-        case ProtectArtifact(artifact=reference, uid=uid):
-            if reference.namespace != namespace or reference.id not in pins or pins[reference.id].uid != uid:
-                yield f"ProtectArtifact names {reference.id}, which is no pinned artifact of the unit"
+        case CreateProfile() | CreateProfileCache():
+            yield from _creation_faults(plan, namespace, step)
+        case AwaitProfile() | AwaitProfileCache() | ReverifyProfileCache():
+            yield from _wait_faults(namespace, step)
+        case ProtectArtifact():
+            if step.artifact.namespace != namespace or _pinned_uid(unit, step.artifact) != step.uid:
+                yield f"ProtectArtifact names {step.artifact.id}, which is no pinned artifact of the unit"
         case CutOver():
             yield from _cut_over_faults(unit, step)
-        case ConfirmNoRollout(service=service, inference_service=isvc, inference_service_uid=uid):
-            if service.id != unit.id or isvc.id not in pins or pins[isvc.id].uid != uid:
+        case ConfirmNoRollout():
+            own = step.service.id == unit.id and _pinned_uid(unit, step.inference_service) == step.inference_service_uid
+            if not own:
                 yield "ConfirmNoRollout does not name the unit's own service and InferenceService"
+
+
+def _creation_faults(plan: Plan, namespace: str, step: CreateProfile | CreateProfileCache) -> Iterator[str]:
+    kind = AIM_PROFILE if isinstance(step, CreateProfile) else AIM_PROFILE_CACHE
+    known = {target.id for target in plan.targets}
+    if step.target not in known or not step.target.startswith(f"{kind.name}/{namespace}/"):
+        yield f"{step_name(step)} names {step.target}, which is no such target in namespace {namespace}"
+
+
+def _wait_faults(namespace: str, step: AwaitProfile | AwaitProfileCache | ReverifyProfileCache) -> Iterator[str]:
+    if isinstance(step, AwaitProfile):
+        if step.profile.namespace not in ("", namespace):
+            yield f"AwaitProfile waits for {step.profile.id} in another namespace"
+    elif step.profile_cache.namespace != namespace or not step.artifacts:
+        yield f"{step_name(step)} needs a cache in namespace {namespace} and at least one artifact"
+
+
+def _pinned_uid(unit: Unit, reference: Reference) -> str | None:
+    return next((pin.uid for pin in unit.pins if pin.reference.id == reference.id), None)
 
 
 def _cut_over_faults(unit: Unit, step: CutOver) -> Iterator[str]:
@@ -111,14 +132,18 @@ def _cut_over_faults(unit: Unit, step: CutOver) -> Iterator[str]:
     if service is None or isvc is None or step.service.id != unit.id:
         yield "CutOver needs the pins of the unit's own service and InferenceService"
         return
-    if step.uid != service.uid or step.generation != service.generation or step.pinned_inference_service_uid != isvc.uid:
+    if (
+        step.uid != service.uid
+        or step.generation != service.generation
+        or step.pinned_inference_service_uid != isvc.uid
+    ):
         yield "CutOver does not name the pinned UIDs and generation"
     if step.pinned_generation != step.generation + 1:
         yield "CutOver must pin the generation that follows the present one"
     pin = Pin(step.pinned_inference_service_uid, step.pinned_generation)
     profile = next((item.profile_name for item in unit.steps if isinstance(item, ConfirmNoRollout)), "")
     if not _operations_allowed(step.operations, pin, profile):
-        yield "CutOver may remove spec.template, add spec.profile.name and add the two annotations of the pin, nothing else"
+        yield "CutOver may only remove spec.template and add spec.profile.name and the two annotations of the pin"
 
 
 def _operations_allowed(operations: tuple[JsonObject, ...], pin: Pin, profile: str) -> bool:
@@ -141,5 +166,6 @@ def _operations_allowed(operations: tuple[JsonObject, ...], pin: Pin, profile: s
 
 
 _ANNOTATION_PATHS = {
-    f"/metadata/annotations/{name.replace('~', '~0').replace('/', '~1')}": name for name in (PRESERVE_UID, PRESERVE_GENERATION)
+    f"/metadata/annotations/{name.replace('~', '~0').replace('/', '~1')}": name
+    for name in (PRESERVE_UID, PRESERVE_GENERATION)
 }

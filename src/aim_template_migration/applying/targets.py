@@ -115,7 +115,10 @@ def _compare(live: JsonObject | None, body: JsonObject) -> tuple[Found, JsonObje
     """Return whether a live object is the planned target: ownerless, staying, and with every planned field."""
     if live is None:
         return "notStored", {}
-    foreign = bool(get_objects(live, "metadata", "ownerReferences")) or get_str(live, "metadata", "deletionTimestamp") is not None
+    foreign = (
+        bool(get_objects(live, "metadata", "ownerReferences"))
+        or get_str(live, "metadata", "deletionTimestamp") is not None
+    )
     return ("other" if foreign or fields_not_stored({"spec": body.get("spec")}, live) else "stored"), live
 
 

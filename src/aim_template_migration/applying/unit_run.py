@@ -17,7 +17,12 @@ from aim_template_migration.applying.context import RunContext, UnitState
 from aim_template_migration.applying.cutover import cut_over, is_cut_over
 from aim_template_migration.applying.failures import Failure, UnitStopped
 from aim_template_migration.applying.protecting import protect_artifact
-from aim_template_migration.applying.targets import create_profile, create_profile_cache, download_jobs, pinned_artifacts
+from aim_template_migration.applying.targets import (
+    create_profile,
+    create_profile_cache,
+    download_jobs,
+    pinned_artifacts,
+)
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import (
     AnyStep,
@@ -118,46 +123,48 @@ class UnitRun:
         if isinstance(step, ReverifyProfileCache):
             self._take_turn()
         if isinstance(step, ConfirmNoRollout):
-            self._begin(name)
-            self._confirm_cutover(step)
+            self._begin(name)  # complete only once the soak is over
+            self._perform(step)
             return
-        self._do(name, self._action(step))
+        self._do(name, lambda: self._perform(step))
 
-    def _action(self, step: AnyStep) -> Callable[[], None]:
+    def _perform(self, step: AnyStep) -> None:
         state = self._state
         match step:
             case CreateProfile():
-                return lambda: create_profile(state, step)
+                create_profile(state, step)
             case AwaitProfile():
-                return lambda: await_profile(state, step)
+                await_profile(state, step)
             case CreateProfileCache():
-                return lambda: self._create_cache(step)
+                self._jobs_before = download_jobs(state, pinned_artifacts(state))
+                create_profile_cache(state, step)
             case AwaitProfileCache() | ReverifyProfileCache():
-                return lambda: await_profile_cache(state, step, self._jobs_before)
+                await_profile_cache(state, step, self._jobs_before)
             case ProtectArtifact():
-                return lambda: protect_artifact(state, step)
+                protect_artifact(state, step)
             case CutOver():
-                return lambda: cut_over(state, step)
+                cut_over(state, step)
             case ConfirmNoRollout():
-                return lambda: self._confirm_cutover(step)
-
-    def _create_cache(self, step: CreateProfileCache) -> None:
-        self._jobs_before = download_jobs(self._state, pinned_artifacts(self._state))
-        create_profile_cache(self._state, step)
-
-    def _confirm_cutover(self, step: ConfirmNoRollout) -> None:
-        assert self._state.workload_before is not None
-        confirm(self._state, step, self._state.workload_before)
+                assert state.workload_before is not None
+                confirm(state, step, state.workload_before)
 
     def _take_turn(self) -> None:
         """Wait for the turn to cut over, then hold the fences once more: the wait may have been long."""
-        self._state.progress("ReverifyProfileCache", "waiting", "waiting for the first cutover of the run to be confirmed")
+        self._state.progress(
+            "ReverifyProfileCache", "waiting", "waiting for the first cutover of the run to be confirmed"
+        )
         if not self._context.gate.wait(self._state.unit.id):
             self._state.require_running()
             by = self._context.gate.halted_by
             if not by:
                 raise UnitStopped(Failure("FailFast", CODES["FailFast"].summary, status="skipped"))
-            raise UnitStopped(Failure("HaltedAfterRollout", f"not cut over, because {by} halted the cutovers of this run", status="skipped"))
+            raise UnitStopped(
+                Failure(
+                    "HaltedAfterRollout",
+                    f"not cut over, because {by} halted the cutovers of this run",
+                    status="skipped",
+                )
+            )
         self._context.revalidator.require_unchanged(self._state.unit)
 
     def _already_cut_over(self) -> bool:
@@ -187,11 +194,15 @@ class UnitRun:
         failure = stopped.failure
         if halting(stopped):
             self._context.gate.halt(self._state.unit.id)
-        self._context.journal.append("failed", unit=self._state.unit.id, facts={"code": failure.code, "message": failure.message})
+        self._context.journal.append(
+            "failed", unit=self._state.unit.id, facts={"code": failure.code, "message": failure.message}
+        )
         return self._result(failure)
 
     def _finish(self, code: str = "") -> UnitResult:
-        self._context.journal.append("unitFinished", unit=self._state.unit.id, facts={"status": "succeeded", "code": code})
+        self._context.journal.append(
+            "unitFinished", unit=self._state.unit.id, facts={"status": "succeeded", "code": code}
+        )
         return self._result(None, code)
 
     def _result(self, failure: Failure | None, code: str = "", *, read_identities: bool = True) -> UnitResult:

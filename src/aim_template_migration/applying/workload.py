@@ -58,7 +58,9 @@ def _desired_change(before: WorkloadFacts, after: WorkloadFacts) -> Change | Non
     ):
         if old != new:
             detail = f" ({old} → {new})" if label in ("UID", "generation") else ""
-            return Change("RolloutDetected", f"the {label} of InferenceService {before.inference_service} changed{detail}")
+            return Change(
+                "RolloutDetected", f"the {label} of InferenceService {before.inference_service} changed{detail}"
+            )
     if not after.ready:
         return Change("PredecessorNotReady", f"InferenceService {after.inference_service} is no longer Ready")
     return None

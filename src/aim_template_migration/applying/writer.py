@@ -1,4 +1,4 @@
-"""The one place from which a write leaves: journal, send once, journal the outcome, settle what is unknown by reading."""
+"""The one place from which a write leaves: journal, send once, journal the outcome, settle the unknown by reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,7 +84,9 @@ class Writer:
             message = f"the answer to the dry run of {write.step} on {write.object_id} was lost: {error}"
             raise UnitStopped(Failure("AnswerLost", message)) from error
         # Until then the server may still be working on the lost request.
-        deadline = self._clock.monotonic() + (write.prepared.server_timeout or write.prepared.timeout) + SETTLE_MARGIN_SECONDS
+        deadline = (
+            self._clock.monotonic() + (write.prepared.server_timeout or write.prepared.timeout) + SETTLE_MARGIN_SECONDS
+        )
         found: Found | None = None
         while True:
             try:
@@ -102,11 +104,23 @@ class Writer:
     def _unsettled(self, write: Write, found: Found | None) -> UnitStopped:
         if found == "notStored":
             self._append("settled", write, {"outcome": "notStored"})
-            return UnitStopped(Failure("NotStored", f"the answer to {write.step} on {write.object_id} was lost, and reading shows that nothing was stored"))
+            return UnitStopped(
+                Failure(
+                    "NotStored",
+                    f"the answer to {write.step} on {write.object_id} was lost; reading shows that nothing was stored",
+                )
+            )
         if found == "other":
             self._append("settled", write, {"outcome": "other"})
-            return UnitStopped(Failure("WriteConflict", f"the answer to {write.step} on {write.object_id} was lost, and something else is stored there"))
-        message = f"the answer to {write.step} on {write.object_id} was lost, and it can't be read whether it was stored"
+            return UnitStopped(
+                Failure(
+                    "WriteConflict",
+                    f"the answer to {write.step} on {write.object_id} was lost, and something else is stored there",
+                )
+            )
+        message = (
+            f"the answer to {write.step} on {write.object_id} was lost, and it can't be read whether it was stored"
+        )
         return UnitStopped(Failure("OutcomeUnknown", message, status="unknown"))
 
     def _require_stored(self, write: Write, answer: Answer) -> None:
@@ -117,8 +131,15 @@ class Writer:
         message = f"the server's answer to {write.step} on {write.object_id} lacks or changed what was sent: {names}"
         raise UnitStopped(Failure("AnswerDiffers", message, http_status=answer.status))
 
-    def _append(self, event: Literal["accepted", "rejected", "unknown", "settled"], write: Write, facts: JsonObject) -> None:
-        self._journal.append(event, unit=write.unit, step=write.step, facts={"object": write.object_id, "dryRun": write.prepared.dry_run, **facts})
+    def _append(
+        self, event: Literal["accepted", "rejected", "unknown", "settled"], write: Write, facts: JsonObject
+    ) -> None:
+        self._journal.append(
+            event,
+            unit=write.unit,
+            step=write.step,
+            facts={"object": write.object_id, "dryRun": write.prepared.dry_run, **facts},
+        )
 
     def _request_facts(self, write: Write) -> JsonObject:
         """What is recorded of a request: bodies only by digest, since they may hold what no file may hold."""

@@ -36,7 +36,7 @@ Event = Literal[
 ]
 
 
-class Entry(Document):
+class Entry(Document, frozen=True):
     """One event.
 
     Attributes:

@@ -27,7 +27,7 @@ class Document(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     """Base of everything that is written to disk: camelCase keys, unknown keys refused, absent means default."""
 
 
-class Reference(Document):
+class Reference(Document, frozen=True):
     """Which object: ``namespace`` is empty for cluster-scoped kinds."""
 
     api_version: str
@@ -41,7 +41,7 @@ class Reference(Document):
         return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
 
 
-class OwnerReference(Document):
+class OwnerReference(Document, frozen=True):
     """An owner reference with both flags as they stand on the object, in the object's order."""
 
     api_version: str
@@ -52,7 +52,7 @@ class OwnerReference(Document):
     block_owner_deletion: bool | None = None
 
 
-class Finding(Document):
+class Finding(Document, frozen=True):
     """One reason or warning.
 
     Attributes:
@@ -70,7 +70,7 @@ class Finding(Document):
     advice: str = ""
 
 
-class Imputation(Document):
+class Imputation(Document, frozen=True):
     """A value of a target that the predecessor does not state in that form.
 
     Attributes:
@@ -88,7 +88,7 @@ class Imputation(Document):
     rule: str
 
 
-class Pin(Document):
+class Pin(Document, frozen=True):
     """A recorded fact that must still hold: the identity and content of one object of the closure, or its absence.
 
     Attributes:
@@ -116,7 +116,7 @@ class Pin(Document):
     pod_template_hash: str = ""
 
 
-class SecretReference(Document):
+class SecretReference(Document, frozen=True):
     """A Secret that the closure names; it is never read."""
 
     namespace: str
@@ -124,7 +124,7 @@ class SecretReference(Document):
     keys: tuple[str, ...] = ()
 
 
-class PinnedArtifact(Document):
+class PinnedArtifact(Document, frozen=True):
     """An artifact of the predecessor cache with its PersistentVolumeClaim, by identity.
 
     Attributes:
@@ -144,30 +144,30 @@ class PinnedArtifact(Document):
     pvc_uid: str
 
 
-class Step(Document, tag_field="step"):
+class Step(Document, frozen=True, tag_field="step"):
     """Base of the closed set of steps, in the order in which they run."""
 
 
-class CreateProfile(Step, tag="CreateProfile"):
+class CreateProfile(Step, frozen=True, tag="CreateProfile"):
     """Create the AIMProfile only if absent; equal counts as done. ``target`` names an entry of ``targets``."""
 
     target: str
 
 
-class AwaitProfile(Step, tag="AwaitProfile"):
+class AwaitProfile(Step, frozen=True, tag="AwaitProfile"):
     """Wait for the profile to be Ready at its generation with its own projected runtime."""
 
     profile: Reference
     deadline_seconds: int
 
 
-class CreateProfileCache(Step, tag="CreateProfileCache"):
+class CreateProfileCache(Step, frozen=True, tag="CreateProfileCache"):
     """Create the service-driven Shared AIMProfileCache only if absent; equal counts as done."""
 
     target: str
 
 
-class AwaitProfileCache(Step, tag="AwaitProfileCache"):
+class AwaitProfileCache(Step, frozen=True, tag="AwaitProfileCache"):
     """Wait for the cache to be Ready at its generation with exactly the predecessor's artifacts and PVCs."""
 
     profile_cache: Reference
@@ -175,14 +175,14 @@ class AwaitProfileCache(Step, tag="AwaitProfileCache"):
     deadline_seconds: int
 
 
-class ProtectArtifact(Step, tag="ProtectArtifact"):
+class ProtectArtifact(Step, frozen=True, tag="ProtectArtifact"):
     """Protect one ownerless artifact from quota eviction; already protected counts as done."""
 
     artifact: Reference
     uid: str
 
 
-class ReverifyProfileCache(Step, tag="ReverifyProfileCache"):
+class ReverifyProfileCache(Step, frozen=True, tag="ReverifyProfileCache"):
     """AwaitProfileCache again, immediately before the cutover."""
 
     profile_cache: Reference
@@ -190,14 +190,14 @@ class ReverifyProfileCache(Step, tag="ReverifyProfileCache"):
     deadline_seconds: int
 
 
-class CutOver(Step, tag="CutOver"):
+class CutOver(Step, frozen=True, tag="CutOver"):
     """Move the AIMService to the profile pipeline with one JSON Patch.
 
     Attributes:
         service: the AIMService.
         uid: its UID.
         generation: its generation before the patch.
-        operations: the changing operations; those that test the current state come from the read that passed the fences.
+        operations: the changing operations; tests of the current state come from the read that passed the fences.
         pinned_generation: the generation that the patch leads to, and that the pin binds.
         pinned_inference_service_uid: UID of the InferenceService that the pin binds.
     """
@@ -210,7 +210,7 @@ class CutOver(Step, tag="CutOver"):
     pinned_inference_service_uid: str
 
 
-class ConfirmNoRollout(Step, tag="ConfirmNoRollout"):
+class ConfirmNoRollout(Step, frozen=True, tag="ConfirmNoRollout"):
     """Prove that the InferenceService and its pods are the same as before, now and after the soak."""
 
     service: Reference
@@ -250,27 +250,27 @@ STEP_NAMES: tuple[str, ...] = (
 )
 
 
-class Target(Document):
+class Target(Document, frozen=True):
     """An object that the plan creates, once, however many units share it. ``id`` is ``Kind/namespace/name``."""
 
     id: str
     body: JsonObject
 
 
-class EvidenceReference(Document):
+class EvidenceReference(Document, frozen=True):
     """The Dedicated evidence file of a unit: its name in the plan directory and the SHA-256 of its bytes."""
 
     file: str
     sha256: str
 
 
-class AfterExpiry(Document):
+class AfterExpiry(Document, frozen=True):
     """What normal profile rendering would change in the InferenceService once the pin expires (each a sentence)."""
 
     changes: tuple[str, ...] = ()
 
 
-class Unit(Document):
+class Unit(Document, frozen=True):
     """One service with its closure, or one unreferenced legacy object.
 
     Attributes:
@@ -287,6 +287,8 @@ class Unit(Document):
         secret_refs: Secrets that the closure names.
         evidence: the Dedicated evidence file, if any.
         after_expiry: what a later spec change would roll.
+        proofs: of an automatic unit, by what it is known that the operator is the bridge (``bridge``) and that the
+            InferenceService is current (``inferenceServiceCurrent``).
     """
 
     id: str
@@ -302,9 +304,10 @@ class Unit(Document):
     secret_refs: tuple[SecretReference, ...] = ()
     evidence: EvidenceReference | None = None
     after_expiry: AfterExpiry | None = None
+    proofs: dict[str, str] = {}
 
 
-class CrdIdentity(Document):
+class CrdIdentity(Document, frozen=True):
     """A CustomResourceDefinition as found: its UID identifies the cluster, its versions inform."""
 
     name: str
@@ -313,7 +316,7 @@ class CrdIdentity(Document):
     served_versions: tuple[str, ...]
 
 
-class ClusterIdentity(Document):
+class ClusterIdentity(Document, frozen=True):
     """Which cluster the plan was made on.
 
     Attributes:
@@ -327,7 +330,7 @@ class ClusterIdentity(Document):
     server_version: str = ""
 
 
-class Forecast(Document):
+class Forecast(Document, frozen=True):
     """What a commit will ask of the API server: requests by verb and kind, waits in seconds, bytes to send."""
 
     requests: dict[str, int]
@@ -335,7 +338,7 @@ class Forecast(Document):
     bytes: int
 
 
-class Plan(Document):
+class Plan(Document, frozen=True):
     """A whole plan. ``content_digest`` covers all but itself, ``plan_id`` and ``generated_at``."""
 
     schema: str = msgspec.field(name="$schema")

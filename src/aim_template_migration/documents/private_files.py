@@ -65,14 +65,18 @@ def read(path: Path, *, limit: int = 1 << 30) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise PrivateFileError(f"{path} is a symbolic link, which is never followed; name the file itself") from None
+            raise PrivateFileError(
+                f"{path} is a symbolic link, which is never followed; name the file itself"
+            ) from None
         raise PrivateFileError(f"{path} can't be read: {_reason(error)}") from error
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise PrivateFileError(f"{path} is no regular file")
         if facts.st_uid not in (os.geteuid(), 0):
-            raise PrivateFileError(f"{path} belongs to user id {facts.st_uid}, not to you; a private file is never taken from others")
+            raise PrivateFileError(
+                f"{path} belongs to user id {facts.st_uid}, not to you; a private file is never taken from others"
+            )
         if facts.st_size > limit:
             raise PrivateFileError(f"{path} has {facts.st_size} bytes, more than the {limit} that are read")
         return file.read()
@@ -116,7 +120,9 @@ def require_absent(directory: Path) -> None:
     if os.path.lexists(directory):
         raise _already_exists(directory)
     if not directory.parent.is_dir():
-        raise PrivateFileError(f"{directory.parent} is no directory; make it first, the plan directory itself is made by this tool")
+        raise PrivateFileError(
+            f"{directory.parent} is no directory; make it first, the plan directory itself is made by this tool"
+        )
 
 
 def sync_directory(directory: Path) -> None:
@@ -171,7 +177,9 @@ def _remove_partial(directory: Path) -> None:
 
 
 def _already_exists(directory: Path) -> PrivateFileError:
-    return PrivateFileError(f"{directory} exists already; a plan directory is never reused, so choose a name that does not exist")
+    return PrivateFileError(
+        f"{directory} exists already; a plan directory is never reused, so choose a name that does not exist"
+    )
 
 
 def _reason(error: OSError) -> str:

@@ -20,7 +20,7 @@ UnitStatus = Literal["succeeded", "failed", "manual", "skipped", "unknown", "int
 UNIT_STATUSES: tuple[UnitStatus, ...] = ("succeeded", "failed", "manual", "skipped", "unknown", "interrupted")
 
 
-class Identity(Document):
+class Identity(Document, frozen=True):
     """One object of the unit as it was last read: who it is, who owns it, whether it is paused."""
 
     role: str
@@ -32,7 +32,7 @@ class Identity(Document):
     paused: bool = False
 
 
-class PodFacts(Document):
+class PodFacts(Document, frozen=True):
     """One pod of the InferenceService: a restart or another template hash would show here.
 
     Attributes:
@@ -48,7 +48,7 @@ class PodFacts(Document):
     template_hash: str
 
 
-class WorkloadFacts(Document):
+class WorkloadFacts(Document, frozen=True):
     """What must not change while a service is cut over.
 
     Attributes:
@@ -74,7 +74,7 @@ class WorkloadFacts(Document):
     autoscaled: bool = False
 
 
-class OpenAttempt(Document):
+class OpenAttempt(Document, frozen=True):
     """A request that may have left without its outcome being known yet."""
 
     unit: str
@@ -83,7 +83,7 @@ class OpenAttempt(Document):
     at: str
 
 
-class UnitResult(Document):
+class UnitResult(Document, frozen=True):
     """How one unit ended, or how far it has come.
 
     Attributes:
@@ -127,7 +127,7 @@ class UnitResult(Document):
     not_checked: tuple[str, ...] = ()
 
 
-class ApplyResult(Document):
+class ApplyResult(Document, frozen=True):
     """The whole result. ``in_flight`` and ``units`` hold what is under way or failed while state is ``incomplete``."""
 
     schema: str = msgspec.field(name="$schema")
