@@ -1,0 +1,69 @@
+"""YAML for people: block style, read alike by kubectl, YAML 1.1 and YAML 1.2 readers, and never with a changed type.
+
+Every scalar, key or value, that could be read as anything but a string is written as a JSON string, which is valid YAML.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from aim_api.tree import Json, JsonObject
+
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
+_ESCAPED = re.compile("[\u007f-\u009f\u2028\u2029\ufeff\ud800-\udfff]")
+
+
+def emit_documents(head: str, documents: Iterable[JsonObject]) -> str:
+    """Return YAML documents below a comment; every line of ``head`` becomes a comment line."""
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
+    return comment + "".join(f"---\n{emit(document)}" for document in documents)
+
+
+def emit(value: Json) -> str:
+    """Return one value as a YAML document in block style, with a final newline."""
+    if isinstance(value, dict) and value:
+        return "".join(_object_lines(value, ""))
+    if isinstance(value, list) and value:
+        return "".join(_list_lines(value, ""))
+    return f"{_scalar(value)}\n"
+
+
+def _object_lines(value: JsonObject, indent: str) -> Iterator[str]:
+    for key, item in value.items():
+        name = _string(key)
+        if isinstance(item, dict) and item:
+            yield f"{indent}{name}:\n"
+            yield from _object_lines(item, f"{indent}  ")
+        elif isinstance(item, list) and item:
+            yield f"{indent}{name}:\n"
+            yield from _list_lines(item, indent)
+        else:
+            yield f"{indent}{name}: {_scalar(item)}\n"
+
+
+def _list_lines(value: list[Json], indent: str) -> Iterator[str]:
+    for item in value:
+        below: Iterator[str]
+        if isinstance(item, dict) and item:
+            below = _object_lines(item, f"{indent}  ")
+        elif isinstance(item, list) and item:
+            below = _list_lines(item, f"{indent}  ")
+        else:
+            yield f"{indent}- {_scalar(item)}\n"
+            continue
+        first = next(below)
+        yield f"{indent}- {first[len(indent) + 2 :]}"
+        yield from below
+
+
+def _scalar(value: Json) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    return json.dumps(value)
+
+
+def _string(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))

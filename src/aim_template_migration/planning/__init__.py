@@ -1,0 +1,1 @@
+"""From a cluster to a plan: inventory, snapshot, classification, steps, documents (R, "Plan and review")."""

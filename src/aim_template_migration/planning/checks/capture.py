@@ -1,0 +1,55 @@
+"""Row: creating the target profile changes nothing for anybody else."""
+
+from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, INFERENCE_SERVICE
+from aim_api.names import runtime_name, slug_runtime_name
+from aim_api.tree import JsonObject, get_str
+from aim_template_migration.mapping.defaulting import spec_schema, with_defaults
+from aim_template_migration.planning.case import Case, Findings, finding
+from aim_template_migration.planning.checks.pipeline import already_migrated
+from aim_template_migration.planning.resolution import selector_of, would_choose
+
+
+def check_capture(case: Case) -> Findings:
+    """No other service would resolve to the new profile, no other InferenceService to its runtime names.
+
+    Stickiness is ignored: a service that is bound to another profile today may be ranked again. Services of this plan
+    with the same target are on the template pipeline, and move to it deliberately.
+    """
+    body = case.profile_body
+    if body is None or case.closure.cluster_template or case.closure.profile is not None:
+        return
+    schema = spec_schema(case.snapshot.cluster.schemas.get(AIM_PROFILE.name, {}))
+    new: JsonObject = {**body, "spec": with_defaults(body.get("spec"), schema)}
+    yield from _captured_services(case, new)
+    yield from _captured_inference_services(case, new)
+
+
+def _captured_services(case: Case, new: JsonObject) -> Findings:
+    name = get_str(new, "metadata", "name")
+    for other in case.closure.scope.all(AIM_SERVICE):
+        if other.uid == case.service.uid or not already_migrated(other):
+            continue
+        if get_str(other.obj, "spec", "profile", "name") == name:
+            message = f"{other.id} asks for profile {name} by name, and would get the new one"
+            yield finding("TargetWouldCapture", case.profile_reference, message, "metadata.name")
+            continue
+        selector = selector_of(other)
+        if selector is not None and would_choose(selector, new, case.closure.scope.all(AIM_PROFILE)):
+            yield finding(
+                "TargetWouldCapture",
+                case.profile_reference,
+                f"the selector of {other.id} would resolve to the new profile",
+                "spec",
+            )
+
+
+def _captured_inference_services(case: Case, new: JsonObject) -> Findings:
+    names = {runtime_name(get_str(new, "metadata", "name") or "")}
+    aim_id = get_str(new, "spec", "aimId")
+    if aim_id:
+        names.add(slug_runtime_name(aim_id))
+    for other in case.closure.scope.all(INFERENCE_SERVICE):
+        runtime = get_str(other.obj, "spec", "predictor", "model", "runtime")
+        if runtime in names and other not in case.closure.inference_services:
+            message = f"{other.id} uses runtime {runtime}, which the new profile would publish in the namespace"
+            yield finding("TargetWouldCapture", case.profile_reference, message, "metadata.name")

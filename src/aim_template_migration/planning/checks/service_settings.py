@@ -1,0 +1,52 @@
+"""Rows: adapters, overrides, and settings of the service that the profile pipeline does not carry."""
+
+from aim_api.tree import field_path, get_list, get_str, has, leaves
+from aim_template_migration.mapping.defaulting import is_empty
+from aim_template_migration.mapping.service_fates import SERVICE_FATES
+from aim_template_migration.planning.case import Case, Findings, finding
+
+
+def check_adapters(case: Case) -> Findings:
+    """No adapters; dynamic mode counts even with none (R, "Plan and review")."""
+    service = case.service
+    if get_str(service.obj, "spec", "adapterMode") == "dynamic":
+        yield finding(
+            "AdaptersUnsupported",
+            service,
+            "adapterMode is dynamic, so adapters can be attached at any time",
+            "spec.adapterMode",
+        )
+    if get_list(service.obj, "spec", "adapters"):
+        yield finding("AdaptersUnsupported", service, "the service has adapters", "spec.adapters")
+    yield from _refused(case, "AdaptersUnsupported")
+
+
+def check_settings(case: Case) -> Findings:
+    """No overrides, and nothing else that the profile pipeline would lose."""
+    service = case.service
+    if has(service.obj, "spec", "overrides") or has(service.obj, "spec", "profileOverrides"):
+        name = "overrides" if has(service.obj, "spec", "overrides") else "profileOverrides"
+        yield finding("OverridesPresent", service, f"the service has spec.{name}", f"spec.{name}")
+    yield from _refused(case, "ServiceSettingNotCarried")
+
+
+def unknown_settings(case: Case) -> Findings:
+    """Fields of the service that this tool does not know; their meaning might be lost."""
+    for path, value in leaves(case.service.obj.get("spec"), ("spec",)):
+        if SERVICE_FATES.find(path, value) is None:
+            where = field_path(path)
+            yield finding(
+                "UnmappedField", case.service, f"{where} is not known to this tool, so its meaning might be lost", where
+            )
+
+
+def _refused(case: Case, code: str) -> Findings:
+    """Yield one finding for each top-level field whose fate is a refusal with this code."""
+    named: set[str] = set()
+    for path, value in leaves(case.service.obj.get("spec"), ("spec",)):
+        fate = SERVICE_FATES.find(path, value)
+        where = field_path(path[:2])
+        if fate is None or fate.refusal != code or is_empty(value) or where in named:
+            continue
+        named.add(where)
+        yield finding(code, case.service, f"{where} is not carried: {fate.reason}", where)

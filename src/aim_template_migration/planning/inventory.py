@@ -1,0 +1,198 @@
+"""Reads what a plan needs, and nothing else: explicit namespaces, paged lists, never a Secret (shell).
+
+A list that is forbidden, ends early or is only partly readable is an error that names it, never taken for empty: the
+cluster connection raises it. Raw objects are dropped as soon as they are reduced.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aim_api.kinds import (
+    AIM_ARTIFACT,
+    AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_RUNTIME_CONFIG,
+    AIM_CLUSTER_SERVICE_TEMPLATE,
+    AIM_KINDS,
+    AIM_MODEL,
+    AIM_PROFILE,
+    AIM_PROFILE_CACHE,
+    AIM_RUNTIME_CONFIG,
+    AIM_SERVICE,
+    AIM_SERVICE_TEMPLATE,
+    AIM_TEMPLATE_CACHE,
+    CRD,
+    DEPLOYMENT,
+    INFERENCE_SERVICE,
+    LEGACY_VERSION,
+    NAMESPACE,
+    PVC,
+    SERVING_RUNTIME,
+    Kind,
+)
+from aim_api.tree import JsonObject, get_map, get_objects, get_str
+from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, Finding
+from aim_template_migration.kube import Cluster
+from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
+from aim_template_migration.planning.reduction import reduce
+from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
+
+__all__ = [
+    "Definitions",
+    "PlanningError",
+    "read_cluster_scope",
+    "read_definitions",
+    "read_identity",
+    "read_namespace",
+    "reduce",
+]
+
+CLUSTER_KINDS = (AIM_CLUSTER_MODEL, AIM_CLUSTER_SERVICE_TEMPLATE, AIM_CLUSTER_RUNTIME_CONFIG, AIM_CLUSTER_PROFILE)
+NAMESPACED_KINDS = (
+    AIM_SERVICE,
+    AIM_MODEL,
+    AIM_SERVICE_TEMPLATE,
+    AIM_TEMPLATE_CACHE,
+    AIM_ARTIFACT,
+    AIM_RUNTIME_CONFIG,
+    AIM_PROFILE,
+    AIM_PROFILE_CACHE,
+    INFERENCE_SERVICE,
+    PVC,
+    DEPLOYMENT,
+)
+_DEFINED_KINDS = (*AIM_KINDS, INFERENCE_SERVICE, SERVING_RUNTIME)
+_TARGET_KINDS = (AIM_PROFILE, AIM_CLUSTER_PROFILE, AIM_PROFILE_CACHE)
+_KUBE_SYSTEM = "kube-system"
+
+
+class PlanningError(Exception):
+    """A plan can't be made; the message is one sentence with the object, the reason and the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What the CRDs say: which cluster this is, and the schemas of the targets, for defaulting.
+
+    Attributes:
+        identity: the cluster's identity.
+        schemas: openAPIV3Schema at the version used, by kind name.
+        warnings: what may not be read, where that only warns.
+    """
+
+    identity: ClusterIdentity
+    schemas: dict[str, JsonObject]
+    warnings: tuple[Finding, ...] = ()
+
+
+def read_identity(cluster: Cluster) -> ClusterIdentity:
+    """Return the identity of a cluster: the UIDs of kube-system and of the CRDs, with versions as information.
+
+    Raises:
+        ClusterError: the server can't be reached, or the CRDs may not be read.
+    """
+    return read_definitions(cluster).identity
+
+
+def read_definitions(cluster: Cluster) -> Definitions:
+    """Read the CRDs that the migration uses; those that are not installed are left out.
+
+    Raises:
+        ClusterError: the server can't be reached, or the CRDs may not be read.
+    """
+    crds: list[CrdIdentity] = []
+    schemas: dict[str, JsonObject] = {}
+    for kind in _DEFINED_KINDS:
+        try:
+            definition = cluster.get(CRD, kind.crd_name)
+        except NotFound:
+            continue
+        crds.append(_crd_identity(definition))
+        if kind in _TARGET_KINDS:
+            schemas[kind.name] = _schema(definition, kind.version)
+    uid, warnings = _kube_system(cluster)
+    version = get_str(cluster.server_version(), "gitVersion") or ""
+    identity = ClusterIdentity(
+        kube_system_uid=uid, crds=tuple(sorted(crds, key=lambda crd: crd.name)), server_version=version
+    )
+    return Definitions(identity, schemas, warnings)
+
+
+def read_cluster_scope(cluster: Cluster, definitions: Definitions | None = None) -> ClusterScope:
+    """Read the cluster-scoped objects that services can refer to.
+
+    Args:
+        cluster: the connection.
+        definitions: what ``read_definitions`` gave before, so that the large CRDs are not read again.
+
+    Raises:
+        ClusterError: a list can't be read whole.
+    """
+    known = definitions or read_definitions(cluster)
+    objects = [item for kind in CLUSTER_KINDS for item in _list(cluster, kind, None)]
+    return ClusterScope(identity=known.identity, objects=index(objects), schemas=known.schemas, warnings=known.warnings)
+
+
+def read_namespace(cluster: Cluster, namespace: str) -> NamespaceScope:
+    """Read the objects of one namespace.
+
+    Raises:
+        PlanningError: the namespace does not exist.
+        ClusterError: the namespace or a list in it can't be read whole.
+    """
+    try:
+        found = cluster.get(NAMESPACE, namespace)
+    except NotFound:
+        message = (
+            f"namespace {namespace} does not exist; name existing namespaces only, and check the kubeconfig's context"
+        )
+        raise PlanningError(message) from None
+    terminating = get_str(found, "metadata", "deletionTimestamp") is not None
+    objects = (item for kind in NAMESPACED_KINDS for item in _list(cluster, kind, namespace))
+    return NamespaceScope(namespace, objects, terminating=terminating)
+
+
+def _list(cluster: Cluster, kind: Kind, namespace: str | None) -> Iterable[Observed]:
+    """List one kind; where the cluster does not serve it there is none, which the check of the CRDs reports."""
+    try:
+        items = cluster.list_reduced(kind, namespace, lambda obj: _reduced(kind, obj))
+    except NotServed:
+        if kind is AIM_SERVICE:
+            return _list(cluster, AIM_SERVICE.at(LEGACY_VERSION), namespace)
+        return ()
+    return (item for item in items if item is not None)
+
+
+def _reduced(kind: Kind, obj: JsonObject) -> Observed | None:
+    """Reduce an object; Deployments of anything but an InferenceService are not kept."""
+    if kind is DEPLOYMENT:
+        owners = get_objects(obj, "metadata", "ownerReferences")
+        if not any(owner.get("kind") == INFERENCE_SERVICE.name for owner in owners):
+            return None
+    return reduce(kind, obj)
+
+
+def _kube_system(cluster: Cluster) -> tuple[str, tuple[Finding, ...]]:
+    try:
+        return get_str(cluster.get(NAMESPACE, _KUBE_SYSTEM), "metadata", "uid") or "", ()
+    except (Forbidden, NotFound):
+        code = CODES["ClusterIdentityPartial"]
+        message = "the UID of namespace kube-system may not be read, so only the CRDs identify the cluster"
+        return "", (Finding(code=code.code, object=f"Namespace/{_KUBE_SYSTEM}", message=message, advice=code.advice),)
+
+
+def _crd_identity(definition: JsonObject) -> CrdIdentity:
+    versions = get_objects(definition, "spec", "versions")
+    return CrdIdentity(
+        name=get_str(definition, "metadata", "name") or "",
+        uid=get_str(definition, "metadata", "uid") or "",
+        storage_version=next((get_str(item, "name") or "" for item in versions if item.get("storage") is True), ""),
+        served_versions=tuple(sorted(get_str(item, "name") or "" for item in versions if item.get("served") is True)),
+    )
+
+
+def _schema(definition: JsonObject, version: str) -> JsonObject:
+    versions = get_objects(definition, "spec", "versions")
+    found = next((item for item in versions if item.get("name") == version), {})
+    return get_map(found, "schema", "openAPIV3Schema")

@@ -1,0 +1,37 @@
+"""Fields of the closure that no fate table knows (pure): what a newer operator may have added, and this tool would lose."""
+
+from aim_api.kinds import (
+    AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_RUNTIME_CONFIG,
+    AIM_MODEL,
+    AIM_RUNTIME_CONFIG,
+    AIM_TEMPLATE_CACHE,
+)
+from aim_api.tree import field_path, leaves
+from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
+from aim_template_migration.mapping.fates import FateTable
+from aim_template_migration.mapping.model_fates import MODEL_FATES
+from aim_template_migration.mapping.runtime_config_fates import RUNTIME_CONFIG_FATES
+from aim_template_migration.planning.case import Case, Findings, finding
+
+_TABLES: dict[str, FateTable] = {
+    AIM_MODEL.name: MODEL_FATES,
+    AIM_CLUSTER_MODEL.name: MODEL_FATES,
+    AIM_TEMPLATE_CACHE.name: TEMPLATE_CACHE_FATES,
+    AIM_RUNTIME_CONFIG.name: RUNTIME_CONFIG_FATES,
+    AIM_CLUSTER_RUNTIME_CONFIG.name: RUNTIME_CONFIG_FATES,
+}
+
+
+def unknown_fields(case: Case) -> Findings:
+    """Yield a finding for every field of the model, the template cache and the runtime configs that no table knows."""
+    for item in case.closure.objects():
+        table = _TABLES.get(item.kind.name)
+        if table is None:
+            continue
+        for path, value in leaves(item.obj.get("spec"), ("spec",)):
+            if len(path) > 1 and table.find(path, value) is None:
+                where = field_path(path)
+                yield finding(
+                    "UnmappedField", item, f"{where} is not known to this tool, so its meaning might be lost", where
+                )

@@ -1,0 +1,76 @@
+"""From an object as the API server sends it to what decisions need (pure).
+
+managedFields become a list of managers, the status keeps only what is used, and secret-looking literals are replaced
+before anything else sees the object.
+"""
+
+from aim_api.kinds import Kind
+from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
+from aim_template_migration.planning.secret_scan import sanitise
+from aim_template_migration.planning.snapshot import Observed
+
+_DROPPED_METADATA = frozenset({"managedFields", "selfLink", "creationTimestamp"})
+_CONDITION_FIELDS = ("type", "status", "reason", "observedGeneration")
+
+# Fields of the status that are used, by kind; every kind keeps status, observedGeneration and the conditions.
+_STATUS_FIELDS: dict[str, tuple[str, ...]] = {
+    "AIMService": ("resolvedModel", "resolvedTemplate", "resolvedProfile", "cache"),
+    "AIMModel": ("imageMetadata", "aimId", "sourceType"),
+    "AIMClusterModel": ("imageMetadata", "aimId", "sourceType"),
+    "AIMServiceTemplate": ("modelSources", "profile", "resolvedHardware", "resolvedModel"),
+    "AIMClusterServiceTemplate": ("modelSources", "profile", "resolvedHardware", "resolvedModel"),
+    "AIMTemplateCache": ("artifacts",),
+    "AIMArtifact": ("mode", "persistentVolumeClaim"),
+    "AIMProfile": ("version", "projectedRuntimeName"),
+    "AIMClusterProfile": ("version", "projectedRuntimeName"),
+    "AIMProfileCache": ("artifacts",),
+    "PersistentVolumeClaim": ("phase",),
+    "Deployment": ("replicas", "updatedReplicas", "availableReplicas"),
+}
+_SPEC_UNUSED = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+
+
+def reduce(kind: Kind, obj: JsonObject) -> Observed:
+    """Return an object reduced and sanitised; ``kind`` is the kind at the version it was read."""
+    metadata = get_map(obj, "metadata")
+    reduced: JsonObject = {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {key: value for key, value in metadata.items() if key not in _DROPPED_METADATA},
+    }
+    if kind.name not in _SPEC_UNUSED and "spec" in obj:
+        reduced["spec"] = obj["spec"]
+    status = _status(kind, get_map(obj, "status"))
+    if status:
+        reduced["status"] = status
+    clean, secrets = sanitise(reduced)
+    return Observed(kind=kind, obj=clean, managers=field_managers(metadata), secrets=secrets)
+
+
+def field_managers(metadata: JsonObject) -> tuple[str, ...]:
+    """Return who wrote fields other than the status, by name; entries of the status subresource never count."""
+    entries = get_objects(metadata, "managedFields")
+    return tuple(sorted({get_str(entry, "manager") or "" for entry in entries if entry.get("subresource") != "status"}))
+
+
+def _status(kind: Kind, status: JsonObject) -> JsonObject:
+    kept: JsonObject = {}
+    for key in ("status", "observedGeneration", *_STATUS_FIELDS.get(kind.name, ())):
+        if key in status:
+            kept[key] = _without_raw_discovery(key, status[key])
+    conditions: list[Json] = [
+        {field: condition[field] for field in _CONDITION_FIELDS if field in condition}
+        for condition in get_objects(status, "conditions")
+    ]
+    if conditions:
+        kept["conditions"] = conditions
+    return kept
+
+
+def _without_raw_discovery(key: str, value: Json) -> Json:
+    """Drop what is large and never used: the raw discovery output and the image's descriptive labels."""
+    if key == "profile" and isinstance(value, dict):
+        return {name: item for name, item in value.items() if name != "originalDiscoveryOutput"}
+    if key == "imageMetadata":
+        return {"model": {"canonicalName": get_map(value, "model").get("canonicalName")}}
+    return value

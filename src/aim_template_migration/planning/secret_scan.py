@@ -1,0 +1,213 @@
+"""Finds literals that look like secrets, and replaces them (pure): R, "Plan and review".
+
+The detectors of a maintained library say what a token looks like; knowledge of these APIs says where credentials live.
+It is best-effort: sanitisation is no guarantee that every credential is found.
+
+Objects are sanitised as they are reduced, before anything else sees them, so that no digest, document, message or log can
+hold what was replaced.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from math import log2
+from typing import Any, Protocol
+
+import msgspec
+
+from aim_api.tree import Json, JsonObject, Key, field_path
+from aim_template_migration.planning.credential_names import harmless_value, names_credential
+from aim_template_migration.planning.snapshot import SecretHit
+
+MARKER = "<redacted: looks like a secret>"
+
+_PLUGINS = (
+    "ArtifactoryDetector AWSKeyDetector AzureStorageKeyDetector BasicAuthDetector CloudantDetector DiscordBotTokenDetector "
+    "GitHubTokenDetector GitLabTokenDetector IbmCloudIamDetector IbmCosHmacDetector JwtTokenDetector MailchimpDetector NpmDetector "
+    "OpenAIDetector PrivateKeyDetector PypiTokenDetector SendGridDetector SlackDetector SoftlayerDetector SquareOAuthDetector "
+    "StripeDetector TelegramBotTokenDetector TwilioKeyDetector"
+).split()
+_OWN_PATTERNS: tuple[tuple[str, str], ...] = (
+    ("Hugging Face token", r"\b(?:hf|api_org)_[A-Za-z0-9]{20,}"),
+    ("NVIDIA API key", r"\bnvapi-[A-Za-z0-9_-]{20,}"),
+    ("Google API key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    ("API key", r"\bsk-[A-Za-z0-9_-]{20,}"),
+    ("GitHub fine-grained token", r"\bgithub_pat_[A-Za-z0-9_]{22,}"),
+    ("GitLab token", r"\bgl(?:pat|dt|rt|ptt|cbt|ft|soat|imt|agent)-[A-Za-z0-9_-]{16,}"),
+    ("Databricks token", r"\bdapi[a-f0-9]{32}"),
+    ("signed URL", r"(?i)[?&](?:X-Amz-(?:Signature|Credential|Security-Token)|sig|signature|sv)=[^&\s]{8,}"),
+    ("bearer token", r"(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=._~-]{16,}"),
+    ("URL with a user and a password", r"[a-z][a-z0-9+.-]*://[^\s/@:]*:[^\s/@]+@"),
+    ("URL with a token as its user", r"[a-z][a-z0-9+.-]*://[^\s/@:]{16,}@"),
+    (
+        "credential in an argument",
+        r"(?i)(?:^|[\s?&;,-])(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|secret[_-]?(?:access[_-]?)?key"
+        r"|client[_-]?secret|auth[_-]?token|account[_-]?key)\s*=\s*(?!\$[({])[^\s&;,\"']{4,}",
+    ),
+)
+_TOKEN = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
+_HEX = re.compile(r"[0-9a-fA-F]{32,}")
+_ENTROPY_LIMIT = 4.2
+_HEX_ENTROPY_LIMIT = 3.0
+_SHORTEST = 8
+_KNOWN_LIMIT = 200_000
+_IDENTIFIERS = frozenset(
+    {
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "ownerReferences",
+        "finalizers",
+    }
+)
+_known: dict[str, str] = {}
+
+
+def sanitise(obj: JsonObject) -> tuple[JsonObject, tuple[SecretHit, ...]]:
+    """Return a Kubernetes object with secret-looking literals replaced, and where they were, in document order.
+
+    The object is returned as it is, not copied, where nothing was found.
+    """
+    hits: list[SecretHit] = []
+    changed = dict(obj)
+    for key, value in obj.items():
+        if key in ("apiVersion", "kind"):
+            continue
+        changed[key] = (
+            _metadata(value, hits) if key == "metadata" and isinstance(value, dict) else _walk(value, (key,), key, hits)
+        )
+    return (changed, tuple(hits)) if hits else (obj, ())
+
+
+def looks_secret(text: str) -> str:
+    """Return what a text looks like (the name of a kind of secret), or an empty string."""
+    if len(text) < _SHORTEST:
+        return ""
+    found = _known.get(text)
+    if found is None:
+        found = _detect(text)
+        if len(_known) >= _KNOWN_LIMIT:
+            _known.clear()
+        _known[text] = found
+    return found
+
+
+def redact(text: str) -> str:
+    """Return a message with every secret-looking word replaced; for texts that quote other systems."""
+    if not looks_secret(text):
+        return text
+    words = re.split(r"(\s+)", text)
+    clean = "".join(MARKER if looks_secret(word) else word for word in words)
+    return MARKER if looks_secret(clean) else clean
+
+
+def _metadata(metadata: JsonObject, hits: list[SecretHit]) -> JsonObject:
+    return {
+        key: value if key in _IDENTIFIERS else _walk(value, ("metadata", key), "", hits)
+        for key, value in metadata.items()
+    }
+
+
+def _walk(value: Json, path: tuple[Key, ...], name: str, hits: list[SecretHit]) -> Json:
+    """Return ``value`` with secrets replaced; ``name`` is what the value is called where that may differ from its key."""
+    if isinstance(value, str):
+        what = _of_literal(value, path, name)
+        if not what:
+            return value
+        hits.append(SecretHit(field_path(path), what))
+        return MARKER
+    if isinstance(value, dict):
+        return {key: _walk(item, (*path, key), _name_of(value, key), hits) for key, item in value.items()}
+    if isinstance(value, list):
+        return [
+            _walk(item, (*path, index), name if isinstance(item, str) else "", hits) for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _name_of(parent: JsonObject, key: str) -> str:
+    """Return what names the value at ``key``: an environment variable's own name, or the key itself."""
+    if key == "value":
+        own = parent.get("name")
+        return own if isinstance(own, str) else key
+    if key in ("key", "name") or key.endswith("Key") and key[:-3] in ("accessKeyId", "secretAccessKey", "sessionToken"):
+        return ""  # names a key inside a Secret, not the key's value
+    return key
+
+
+def _of_literal(value: str, path: tuple[Key, ...], name: str) -> str:
+    if not value or value == MARKER:
+        return ""
+    if name and names_credential(name) and not harmless_value(value) and not value.lstrip().startswith(("{", "[")):
+        return f"value of {name}"
+    what = looks_secret(value) or (_random_looking(value) if path[0] == "spec" and not _names_digest(name) else "")
+    if what or value[0] not in "{[" or len(value) < _SHORTEST:
+        return what
+    return _of_json(value)
+
+
+def _of_json(text: str) -> str:
+    """Return what a JSON text holds: AIM_ENGINE_ARGS and last-applied-configuration are whole objects in one string."""
+    try:
+        value: Json = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return ""
+    hits: list[SecretHit] = []
+    _walk(value, ("spec",), "", hits)
+    return f"{hits[0].what} (inside its JSON text)" if hits else ""
+
+
+def _detect(text: str) -> str:
+    for what, pattern in _patterns():
+        if pattern.search(text):
+            return what
+    for detector in _detectors():
+        if any(True for _ in detector.analyze_string(text)):
+            return detector.secret_type
+    return ""
+
+
+def _names_digest(name: str) -> bool:
+    return name.lower().endswith(("hash", "digest", "sha", "sha256", "checksum", "revision", "commit"))
+
+
+@lru_cache(maxsize=65536)
+def _random_looking(text: str) -> str:
+    """Return whether a text is one long random token; names and paths made of words never are."""
+    if _HEX.fullmatch(text) and _entropy(text) > _HEX_ENTROPY_LIMIT:
+        return "random hexadecimal text"
+    if _TOKEN.fullmatch(text) and _mixed(text) and _entropy(text) > _ENTROPY_LIMIT:
+        return "random text"
+    return ""
+
+
+def _mixed(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.islower, text)) and any(map(str.isupper, text))
+
+
+def _entropy(text: str) -> float:
+    return -sum(count / len(text) * log2(count / len(text)) for count in map(text.count, {*text}))
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((what, re.compile(pattern)) for what, pattern in _OWN_PATTERNS)
+
+
+class _Detector(Protocol):
+    secret_type: str
+
+    def analyze_string(self, string: str) -> Iterator[str]:
+        """Yield the secrets in a string."""
+
+
+@cache
+def _detectors() -> tuple[_Detector, ...]:
+    """Return the library's detectors; it is imported here because it takes a tenth of a second."""
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # noqa: PLC0415
+
+    classes: dict[str, Any] = {found.__name__: found for found in get_mapping_from_secret_type_to_class().values()}
+    return tuple(classes[name]() for name in sorted(_PLUGINS))
