@@ -10,6 +10,7 @@ from urllib3.exceptions import (
     DecodeError,
     IncompleteRead,
     NameResolutionError,
+    NewConnectionError,
     ProxyError,
 )
 from urllib3.exceptions import TimeoutError as HttpTimeoutError
@@ -48,7 +49,7 @@ def why_not_sent(error: BaseException | None, server: str) -> Cause:
             f"the proxy to {server} gives no connection: {_innermost(chain)}; check proxy-url or HTTPS_PROXY",
             transient=not refused,
         )
-    if any(isinstance(link, (HttpTimeoutError, TimeoutError)) for link in chain):
+    if _timed_out(chain):
         return Cause(f"no connection to {server} in time; check the address and the network", transient=True)
     return Cause(
         f"no connection to {server}: {_innermost(chain)}; check that the API server runs and can be reached from here",
@@ -59,7 +60,7 @@ def why_not_sent(error: BaseException | None, server: str) -> Cause:
 def why_lost(error: BaseException | None, timeout: float) -> Cause:
     """Explain why a request that left got no complete answer within ``timeout`` seconds."""
     chain = list(_chain(error))
-    if not chain or any(isinstance(link, (HttpTimeoutError, TimeoutError)) for link in chain):
+    if not chain or _timed_out(chain):
         return Cause(f"no complete answer within {timeout:g} seconds", transient=True)
     for link in chain:
         if isinstance(link, IncompleteRead):
@@ -91,8 +92,17 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         waiting.extend(item for item in [*carried, *named] if isinstance(item, BaseException))
 
 
+def _timed_out(chain: list[BaseException]) -> bool:
+    # To urllib3 every failure to connect is a kind of timeout.
+    return any(
+        isinstance(link, (HttpTimeoutError, TimeoutError)) and not isinstance(link, NewConnectionError)
+        for link in chain
+    )
+
+
 def _reason(error: ssl.SSLError) -> str:
-    return (error.reason or error.strerror or "no reason given").replace("_", " ").lower()
+    reason = getattr(error, "reason", None)  # OpenSSL's errors have it; those that Python code raises may not
+    return str(reason or error.strerror or "no reason given").replace("_", " ").lower()
 
 
 def _innermost(chain: list[BaseException]) -> str:

@@ -101,10 +101,7 @@ def read_kubeconfig(files: Sequence[str]) -> Kubeconfig:
                 f"the kubeconfig {file} is empty; name another with --kubeconfig, or write it anew"
             ) from error
         except (AttributeError, KeyError, TypeError) as error:
-            raise ConnectError(
-                f"the kubeconfig {file} is no kubeconfig: "
-                "it must be a map with lists of named clusters, contexts and users"
-            ) from error
+            raise _no_kubeconfig(file) from error
         read.append(file)
     if merger.config is None:
         raise ConnectError(f"the kubeconfig files {', '.join(files)} are empty; write one anew")
@@ -169,9 +166,16 @@ def _entries(node: _Node, plural: str, singular: str) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for item in cast("list[_Item]", node.value.get(plural)):
         name = get_str(item.value, "name")
-        if name:
-            entries.setdefault(name, Entry(get_map(item.value, singular), item.path))
+        if not name:
+            raise _no_kubeconfig(item.path)
+        entries.setdefault(name, Entry(get_map(item.value, singular), item.path))
     return entries
+
+
+def _no_kubeconfig(file: str) -> ConnectError:
+    return ConnectError(
+        f"the kubeconfig {file} is no kubeconfig: it must be a map with lists of named clusters, contexts and users"
+    )
 
 
 def _position(error: Exception) -> str:

@@ -44,8 +44,7 @@ def tls_context(settings: TlsSettings, client: ClientCertificate | None) -> ssl.
         ConnectError: the authorities or the client's certificate and key are not usable PEM.
     """
     try:
-        authorities = settings.authorities.decode("ascii", "ignore") if settings.authorities is not None else None
-        context = ssl.create_default_context(cadata=authorities)
+        context = _trusting(settings.authorities)
     except (ssl.SSLError, ValueError) as error:
         raise ConnectError(
             "certificate-authority-data, or the certificate-authority file, holds no PEM certificate"
@@ -64,6 +63,15 @@ def tls_context(settings: TlsSettings, client: ClientCertificate | None) -> ssl.
                 "the client certificate and key are no matching PEM pair (an encrypted key is not supported)"
             ) from error
     return context
+
+
+def _trusting(authorities: bytes | None) -> ssl.SSLContext:
+    if authorities is None:
+        return ssl.create_default_context()
+    text = authorities.decode("ascii", "ignore")
+    if not text.strip():
+        raise ValueError("no certificates")  # to Python, an empty text means those of the system
+    return ssl.create_default_context(cadata=text)
 
 
 def _refuse_password() -> str:

@@ -131,6 +131,7 @@ class ScriptedServer:
                 self.drop_connections -= 1
                 plain.close()
                 continue
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._connections += 1
             threading.Thread(target=self._serve, args=(plain, self._connections), daemon=True).start()
 

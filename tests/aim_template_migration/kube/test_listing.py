@@ -80,7 +80,7 @@ def test_a_list_whose_snapshot_is_lost_starts_again_from_its_first_page(server, 
 
 def test_a_snapshot_that_is_lost_again_and_again_ends_as_incomplete(server, connected):
     server.answer = lambda received: EXPIRED if "continue" in received.query else page("a", token="x")
-    with pytest.raises(IncompleteList, match="list AIMService in namespace team-a: .* its snapshot expired"):
+    with pytest.raises(IncompleteList, match=r"list AIMService in namespace team-a: .* its snapshot expired"):
         connected(server).list(AIM_SERVICE, "team-a")
     assert len(server.requests()) == 2 * (listing.RESTARTS + 1)
 

@@ -44,7 +44,7 @@ def written(*lines, body=b""):
 CUT_OFF = Reply(raw=written("HTTP/1.1 200 OK", f"Content-Length: {len(BODY)}", body=BODY[:-9]), end="close")
 CUT_OFF_BY_RESET = Reply(raw=CUT_OFF.raw, end="reset")
 CHUNKED_GARBAGE = Reply(raw=written("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", body=b"zz\r\n{}"), end="close")
-CHUNKED_CUT_OFF = Reply(raw=written("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", body=b"5\r\n{\"a\":"), end="close")
+CHUNKED_CUT_OFF = Reply(raw=written("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", body=b'5\r\n{"a":'), end="close")
 NO_LENGTH_CUT_OFF = Reply(raw=written("HTTP/1.0 200 OK", body=BODY[:-9]), end="close")
 TOO_SHORT_LENGTH = Reply(raw=written("HTTP/1.1 200 OK", f"Content-Length: {len(BODY) - 9}", body=BODY))
 NOT_HTTP = Reply(raw=b"SSH-2.0-OpenSSH_9.6\r\n", end="close")
@@ -85,12 +85,13 @@ lost_answers = pytest.mark.parametrize("lost", LOST_ANSWERS.values(), ids=LOST_A
 @pytest.mark.parametrize("verb", ["create", "patch"])
 def test_a_write_whose_answer_is_lost_is_unknown_and_arrived_once(server, connected, waits, lost, verb):
     cluster = connected(server)
+    prepared = {
+        "create": cluster.prepare_create(AIM_PROFILE, PROFILE, "team-a", dry_run=False),
+        "patch": cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False),
+    }
     server.replies = [lost, Reply(201, PROFILE)]
     with pytest.raises(OutcomeUnknown) as caught:
-        if verb == "create":
-            cluster.create(AIM_PROFILE, PROFILE, "team-a", dry_run=False)
-        else:
-            cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(prepared[verb])
     assert len(server.requests()) == 1
     assert waits == []
     assert cluster.requests_sent == {"get": 1, verb: 1}
