@@ -43,6 +43,15 @@ class _Settle:
     done: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class _Retry:
+    """A key whose last pass was refused: when it is due, on the monotonic clock, after which wait, and why."""
+
+    due: float
+    wait: float
+    message: str
+
+
 @dataclass(slots=True)
 class _Loaded:
     """What was there when the operator first started; it survives a restart."""
@@ -75,7 +84,7 @@ class BridgeOperator:
         self._store = Store()
         self._executor = Executor(client, self._store)
         self._dirty: set[Key] = set()
-        self._retries: dict[Key, tuple[float, float]] = {}
+        self._retries: dict[Key, _Retry] = {}
         self._waiting: list[_Settle] = []
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -121,12 +130,20 @@ class BridgeOperator:
         request = _Settle()
         self._inbox.put(request)
         if not request.done.wait(timeout):
-            busy = ", ".join(
-                f"{key.kind} {key.namespace}/{key.name}" for key in sorted(self._dirty | self._retries.keys())
-            )
-            raise TimeoutError(
-                f"the operator did not settle within {timeout:g} s; still busy with: {busy or 'nothing named'}"
-            )
+            raise TimeoutError(f"the operator did not settle within {timeout:g} s; {self._busy()}")
+
+    def _busy(self) -> str:
+        """Return in words what is still to be done, and what the server refused."""
+        keys = sorted(self._dirty | self._retries.keys())
+        if not keys:
+            return "nothing is left to do, but new events keep coming"
+        named = [f"{key.kind} {key.namespace}/{key.name}" for key in keys]
+        refusals = [
+            f"{name}: {self._retries[key].message}"
+            for key, name in zip(keys, named, strict=True)
+            if key in self._retries
+        ]
+        return "still busy with " + "; ".join(refusals or named)
 
     def __enter__(self) -> Self:
         self.start()
@@ -202,12 +219,12 @@ class BridgeOperator:
     def _idle_seconds(self) -> float:
         if not self._retries:
             return 3600.0
-        return max(0.001, min(due for due, _ in self._retries.values()) - time.monotonic())
+        return max(0.001, min(retry.due for retry in self._retries.values()) - time.monotonic())
 
     def _due(self) -> None:
         now = time.monotonic()
-        for key, (due, _) in list(self._retries.items()):
-            if due <= now:
+        for key, retry in self._retries.items():
+            if retry.due <= now:
                 self._dirty.add(key)
 
     def _take(self, kind: Kind, what: Listing | Change) -> None:
@@ -244,10 +261,10 @@ class BridgeOperator:
             for write in CONTROLLERS[key.kind](obj, self._view()):
                 self._perform(write)
         except ApiError as error:
-            _, wait = self._retries.get(key, (0.0, _FIRST_RETRY_SECONDS / 2))
-            wait = min(wait * 2, _LAST_RETRY_SECONDS)
+            before = self._retries.get(key)
+            wait = min(before.wait * 2, _LAST_RETRY_SECONDS) if before else _FIRST_RETRY_SECONDS
             _LOG.debug("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
-            self._retries[key] = (time.monotonic() + wait, wait)
+            self._retries[key] = _Retry(time.monotonic() + wait, wait, str(error))
             if error.status in {404, 409}:
                 self._refresh(key)
         else:

@@ -40,8 +40,9 @@ class Executor:
         if isinstance(write, Remove):
             self._remove(write)
             return key
-        self._keep(write.kind, self._send(write, live))
-        return key
+        answer = self._send(write, live)
+        self._keep(write.kind, answer)
+        return None if _version(answer) == _version(live) else key
 
     def _apply(self, key: Key, write: Render, live: JsonObject | None) -> Key | None:
         digest = hashlib.sha256(json.dumps(write.manifest, sort_keys=True).encode()).hexdigest()

@@ -65,7 +65,7 @@ def changes(write: Write, live: JsonObject | None) -> bool:
     if isinstance(write, Remove):
         return uid(live) == uid(write.target)
     if isinstance(write, SetStatus):
-        return get_map(live, "status") != write.status
+        return not _same(get_map(live, "status"), write.status)
     return not _patched(live, write.patch)
 
 
@@ -97,9 +97,14 @@ def in_place(live: JsonObject, manifest: JsonObject) -> JsonObject:
 
 
 def covers(live: Json, wanted: Json) -> bool:
-    """Return whether every field of ``wanted`` stands in ``live``; lists must be of equal length."""
+    """Return whether every field of ``wanted`` stands in ``live``; lists must be of equal length.
+
+    Empty fields count as absent, since servers leave them out of the types that they know.
+    """
     if isinstance(wanted, dict):
-        return isinstance(live, dict) and all(key in live and covers(live[key], value) for key, value in wanted.items())
+        if not isinstance(live, dict):
+            return False
+        return all(key in live and covers(live[key], value) for key, value in wanted.items() if not _empty(value))
     if isinstance(wanted, list):
         return (
             isinstance(live, list)
@@ -107,6 +112,15 @@ def covers(live: Json, wanted: Json) -> bool:
             and all(covers(old, new) for old, new in zip(live, wanted, strict=True))
         )
     return live == wanted
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Return whether two values are equal but for empty fields."""
+    return covers(one, other) and covers(other, one)
+
+
+def _empty(value: Json) -> bool:
+    return value is None or value is False or value in ("", 0) or value in ([], {})
 
 
 def _stale_keys(live: JsonObject, manifest: JsonObject) -> set[str]:
