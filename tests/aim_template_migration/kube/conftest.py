@@ -17,7 +17,7 @@ def _no_configuration_of_the_machine(monkeypatch, tmp_path):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("aim_template_migration.kube.kubeconfig.DEFAULT_FILE", str(tmp_path / "home/.kube/config"))
 
 
 @pytest.fixture(scope="session")

@@ -76,7 +76,8 @@ def test_the_namespace_of_the_context_is_not_kept(write):
     assert "trap" not in repr(selection)
 
 
-def test_which_files_are_read(write, tmp_path):
+def test_which_files_are_read(write, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     one, two = write("one", "{}"), write("two:three", "{}")
     missing = str(tmp_path / "missing")
     assert kubeconfig_files(two, {"KUBECONFIG": one}) == [two]

@@ -172,7 +172,7 @@ def test_pages_of_large_objects_shrink(server, connected, monkeypatch):
 
 def test_objects_are_decoded_one_after_the_other(server, connected):
     """Of a page, one decoded object exists at a time, so that memory does not grow with the size of the list."""
-    server.replies = [page(*(f"name-{number}" for number in range(50)))]
+    server.replies = [page(*(f"name-{number}" for number in range(8)))]
     gc.disable()
     try:
         alive = []
