@@ -139,7 +139,7 @@ def test_a_namespace_that_is_not_there(cluster):
 def test_a_list_in_pages_has_every_object_once(cluster, running):
     for number in range(5):
         cluster.create(CONFIG_MAP, config_map(f"n{number}", running.namespace), running.namespace, dry_run=False)
-    before = cluster.requests_sent["list"] if "list" in cluster.requests_sent else 0
+    before = cluster.requests_sent.get("list", 0)
     found = cluster.list(CONFIG_MAP, running.namespace, page_size=2, field_selector="metadata.name!=kube-root-ca.crt")
     assert [each["metadata"]["name"] for each in found] == [f"n{number}" for number in range(5)]
     assert {(each["apiVersion"], each["kind"]) for each in found} == {("v1", "ConfigMap")}
@@ -191,7 +191,6 @@ def test_a_lost_answer_leaves_both_outcomes_possible_and_reading_tells(tmp_path,
     def faults(request, response):
         if request.method == "POST" and (response is not None) == stored:
             raise DropConnectionError
-        return None
 
     with LocalApiServer(faults=faults) as server:
         server.seed([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}])
