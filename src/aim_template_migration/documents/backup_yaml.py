@@ -1,6 +1,7 @@
 """YAML for people: block style, read alike by kubectl, YAML 1.1 and YAML 1.2 readers, and never with a changed type.
 
-Every scalar, key or value, that could be read as anything but a string is written as a JSON string, which is valid YAML.
+Every scalar, key or value, that could be read as anything but a string is written as a JSON string, which is valid
+YAML.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Evidence of a Dedicated unit: what its manual handoff is compared with, phase by phase (R, "Manual Dedicated handoff").
+"""Evidence of a Dedicated unit: what its manual handoff is compared with at each phase (R, "Manual Dedicated handoff").
 
 A snapshot, not a manifest: it names no apiVersion and no kind at its top, so that kubectl refuses it. It states neither
 plan id nor time, so that the same live state gives the same bytes; plan.json beside it states both.
@@ -13,8 +13,8 @@ from aim_template_migration.documents.plan import Document, OwnerReference, Refe
 
 SCHEMA_VERSION = 1
 NOTICE = (
-    "Planning-time evidence for a manual Dedicated handoff. It is no manifest: never apply it. Compare it with live state at "
-    "every phase of the runbook; a difference is a reason to stop and reassess, not to edit this file."
+    "Planning-time evidence for a manual Dedicated handoff. It is no manifest: never apply it. Compare it with live "
+    "state at every phase of the runbook; a difference is a reason to stop and reassess, not to edit this file."
 )
 _PREFIX = "dedicated-handoff-"
 _LONGEST_NAME = 240

@@ -47,7 +47,8 @@ def is_empty(value: Json) -> bool:
 def normalised(value: Json) -> Json:
     """Return ``value`` in the form in which equal meanings are equal: no empty members, environments by name.
 
-    Lists of objects that all have a name, like environments, are sets by name to Kubernetes; other lists keep their order.
+    Lists of objects that all have a name, like environments, are sets by name to Kubernetes; other lists keep their
+    order.
     """
     if isinstance(value, dict):
         kept = {key: normalised(item) for key, item in value.items()}

@@ -1,7 +1,8 @@
 """Engine arguments and environments, folded as the template pipeline folds them (pure).
 
-Engine settings of v1alpha1 live in what discovery found, in a custom profile, and in the variable AIM_ENGINE_ARGS of any
-environment, whose JSON is deep-merged from level to level instead of being replaced (legacy pipeline facts, predictor).
+Engine settings of v1alpha1 live in what discovery found, in a custom profile, and in the variable AIM_ENGINE_ARGS of
+any environment, whose JSON is deep-merged from level to level instead of being replaced (legacy pipeline facts,
+predictor).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The fate of a v1alpha1 field, as data (pure).
 
-One table per kind says what becomes of every field of the served schemas, and of the fields that only the guide's examples
-show. Planning, conversion, the loss ledger and the reference page all read the same tables.
+One table per kind says what becomes of every field of the served schemas, and of the fields that only the guide's
+examples show. Planning, conversion, the loss ledger and the reference page all read the same tables.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,8 @@ class FieldFate:
     Attributes:
         path: the field: ``[]`` stands for any list item, ``*`` for any map key, a final ``**`` for everything below.
         fate: what becomes of it.
-        target: kind and field that it is carried to, for example ``AIMProfile.spec.containerEnv``; empty where it is not.
+        target: kind and field that it is carried to, for example ``AIMProfile.spec.containerEnv``; empty where it is
+            not.
         reason: one sentence.
         refusal: reason code that planning gives where the field is set; empty where a migration in place carries it, or
             where a check of its own looks at the value.

@@ -1,4 +1,4 @@
-"""Template → profile: the recipe of G ("AIMServiceTemplate → AIMProfile"), complete, or with what keeps it from being so (pure)."""
+"""Template → profile: the recipe of G, complete, or with what keeps it from being so (pure)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -54,7 +54,7 @@ def _own_labels(service: str) -> dict[str, str]:
 
 
 def _inherited(labels: Mapping[str, str], propagated: JsonObject) -> dict[str, str]:
-    """Return the service's labels that the operator copies to children: its own prefix, and what the runtime config names."""
+    """Return the service's labels that children inherit: the operator's prefix, and what the runtime config names."""
     patterns = (
         [item for item in get_list(propagated, "match") if isinstance(item, str)]
         if get_bool(propagated, "enabled")

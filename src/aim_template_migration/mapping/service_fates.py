@@ -1,4 +1,4 @@
-"""What becomes of each field of an AIMService (G, "AIMService"; profile pipeline facts, field mapping and predictor)."""
+"""What becomes of each field of an AIMService (G, "AIMService"; profile pipeline facts, field mapping)."""
 
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 

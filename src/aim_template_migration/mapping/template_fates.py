@@ -1,4 +1,4 @@
-"""What becomes of each field of an AIMServiceTemplate or AIMClusterServiceTemplate (G, "AIMServiceTemplate → AIMProfile")."""
+"""What becomes of each field of an AIM(Cluster)ServiceTemplate (G, "AIMServiceTemplate → AIMProfile")."""
 
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 

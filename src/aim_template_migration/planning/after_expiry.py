@@ -25,7 +25,7 @@ def after_expiry(case: Case) -> AfterExpiry | None:
 def _changes(case: Case, isvc: Observed) -> Iterator[str]:
     predictor = get_map(isvc.obj, "spec", "predictor")
     runtime = runtime_name(case.closure.profile_name)
-    yield f"spec.predictor.containers is replaced by spec.predictor.model with runtime {runtime}, so every pod is replaced"
+    yield f"spec.predictor.containers gives way to spec.predictor.model with runtime {runtime}: every pod is replaced"
     if predictor.get("affinity"):
         yield "spec.predictor.affinity is dropped; the profile's runtime states the node affinity"
     volumes = [get_str(volume, "name") for volume in get_objects(predictor, "volumes")]

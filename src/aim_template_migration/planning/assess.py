@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aim_api.kinds import AIM_SERVICE
+from aim_api.tree import JsonObject
 from aim_template_migration.documents.plan import Disposition, Finding, Imputation, Target, Unit
 from aim_template_migration.planning.after_expiry import after_expiry
 from aim_template_migration.planning.case import Case, finding, open_case
@@ -79,8 +80,16 @@ def assess(snapshot: Snapshot, settings: Settings) -> Assessment:
     )
 
 
-def assess_unit(snapshot: Snapshot, settings: Settings, unit_id: str) -> Unit:
+def assess_unit(
+    snapshot: Snapshot, settings: Settings, unit_id: str, planned: Mapping[str, JsonObject] | None = None
+) -> Unit:
     """Classify one service, in the same way as ``assess`` does it among all others.
+
+    Args:
+        snapshot: fresh reads; the service's namespace must be among them.
+        settings: the plan's settings.
+        unit_id: ``AIMService/namespace/name``.
+        planned: bodies of target profiles by id that an administrator edited, which take the place of the mapped ones.
 
     Raises:
         KeyError: the namespace was not read, or has no such service.
@@ -90,10 +99,10 @@ def assess_unit(snapshot: Snapshot, settings: Settings, unit_id: str) -> Unit:
     service = scope.get(AIM_SERVICE, name)
     if service is None:
         raise KeyError(unit_id)
-    draft = _draft(snapshot, settings, service)
+    draft = _draft(snapshot, settings, service, planned)
     if draft.findings:
         return _unit(draft)
-    partners = [draft, *(_draft(snapshot, settings, other) for other in _sharing(scope, draft))]
+    partners = [draft, *(_draft(snapshot, settings, other, planned) for other in _sharing(scope, draft))]
     return _unit(next(item for item in _settled(partners) if item.case.service is service))
 
 
@@ -110,8 +119,10 @@ def target_bodies(snapshot: Snapshot, settings: Settings, unit_id: str) -> tuple
     return tuple(_bodies(open_case(snapshot, settings, service)))
 
 
-def _draft(snapshot: Snapshot, settings: Settings, service: Observed) -> Draft:
-    case = open_case(snapshot, settings, service)
+def _draft(
+    snapshot: Snapshot, settings: Settings, service: Observed, planned: Mapping[str, JsonObject] | None = None
+) -> Draft:
+    case = open_case(snapshot, settings, service, planned)
     if already_migrated(service):
         # Its closure is no longer a predecessor's, so that the other checks would only list what a migration leaves.
         message = "the profile pipeline owns the service already"

@@ -36,7 +36,7 @@ _NEW_MODEL_FIELDS = ("accelerator", "derivedFrom", "modelId", "profiles")
 
 
 def backup_objects(cases: Iterable[Case]) -> dict[tuple[str, str, str], JsonObject]:
-    """Return the backup of the closures of services that are still on the template pipeline, by kind, namespace and name."""
+    """Return the backup of services that are still on the template pipeline, by kind, namespace and name."""
     found: dict[tuple[str, str, str], JsonObject] = {}
     for case in cases:
         if already_migrated(case.service):
@@ -54,7 +54,7 @@ def encode_backup(objects: dict[tuple[str, str, str], JsonObject]) -> bytes:
 
 
 def _predecessors(case: Case) -> Iterator[Observed]:
-    """Yield the closure without targets, and without Deployments, which KServe renders anew from the InferenceService."""
+    """Yield the closure without targets, and without Deployments, which KServe renders anew."""
     closure = case.closure
     targets = {item.uid for item in (closure.profile, closure.cluster_profile, closure.profile_cache) if item}
     yield from (item for item in closure.objects() if item.uid not in targets and item.kind is not DEPLOYMENT)

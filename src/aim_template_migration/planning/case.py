@@ -1,6 +1,6 @@
 """One service on its way to a classification: its closure, and the targets that the mapping gives for it (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, AIM_PROFILE_CACHE, Kind
@@ -58,8 +58,18 @@ class Case:
         return _reference(AIM_PROFILE_CACHE, self.service.namespace, name)
 
 
-def open_case(snapshot: Snapshot, settings: Settings, service: Observed) -> Case:
-    """Return the case of a service."""
+def open_case(
+    snapshot: Snapshot, settings: Settings, service: Observed, planned: Mapping[str, JsonObject] | None = None
+) -> Case:
+    """Return the case of a service.
+
+    Args:
+        snapshot: what was read.
+        settings: the plan's settings.
+        service: the service.
+        planned: bodies of target profiles by id that take the place of the mapped ones, because an administrator edited
+            them and owns the result (R, "Plan and review").
+    """
     closure = close(snapshot, service)
     template = closure.template.found
     if template is None:
@@ -79,7 +89,12 @@ def open_case(snapshot: Snapshot, settings: Settings, service: Observed) -> Case
     metadata: JsonObject = {"name": template.name}
     if kind.namespaced:
         metadata["namespace"] = service.namespace
-    body: JsonObject = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": mapped.spec}
+    body: JsonObject = (planned or {}).get(reference.id) or {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": metadata,
+        "spec": mapped.spec,
+    }
     in_effect = get_map(existing.obj, "spec") if existing else mapped.spec
     propagated = merged_label_propagation(tuple(item.obj for item in closure.runtime_configs()))
     cache = map_profile_cache(service.obj, template.name, closure.profile_scope, in_effect, propagated)

@@ -1,7 +1,8 @@
 """The closure of a service: every object that its workload, its weights and its migration depend on (pure).
 
-Children are found by owner UID, by label and by status reference, never by a recomputed name (legacy pipeline facts, join
-keys for a reader). Where a join does not give exactly one object, the join says why; what that means is for the checks.
+Children are found by owner UID, by label and by status reference, never by a recomputed name (legacy pipeline facts,
+join keys for a reader). Where a join does not give exactly one object, the join says why; what that means is for the
+checks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -73,7 +74,7 @@ class Claim:
 
     @property
     def candidates(self) -> tuple[Observed, ...]:
-        """The artifacts that concern this service: adoptable, or reported; others' owned ones only where there is nothing else."""
+        """The artifacts that concern this service: adoptable or reported; all of that URI where there are none."""
         return _candidates(self.matching, self.entry)
 
     @property

@@ -1,4 +1,4 @@
-"""Is an object that exists already the target that a plan would create? (pure)
+"""Whether an object that exists already is the target that a plan would create (pure).
 
 Equal means: every field that the mapping fills, after defaulting by the CRDs read from the same cluster. Fields that a
 template can't express are taken as found. Ownership and termination are looked at elsewhere.

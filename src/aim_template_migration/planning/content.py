@@ -2,8 +2,8 @@
 
 One table per kind. Status, managedFields and resourceVersion are no content, because controllers rewrite them all the
 time (R, "Dry-run and commit": resource-version-only status churn is tolerated). The exceptions are facts that the plan
-itself is computed from and that no spec states: what discovery found for a template, and a PersistentVolumeClaim's phase,
-which has no generation. Our own effects are no content either: an artifact's eviction protection.
+itself is computed from and that no spec states: what discovery found for a template, and a PersistentVolumeClaim's
+phase, which has no generation. Our own effects are no content either: an artifact's eviction protection.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,8 @@ CONTENT: dict[str, ContentRule] = {
 }
 _OTHER = ContentRule((_SPEC,))
 _RUNTIME_CONFIGS = frozenset({AIM_RUNTIME_CONFIG.name, AIM_CLUSTER_RUNTIME_CONFIG.name})
-# The HorizontalPodAutoscaler moves spec.replicas of a Deployment, and with it the generation; only its template is pinned.
+# The HorizontalPodAutoscaler moves spec.replicas of a Deployment, and with it the generation; only its template is
+# pinned.
 _WITHOUT_GENERATION = frozenset({DEPLOYMENT.name})
 
 

@@ -1,11 +1,12 @@
-"""Does a name say that its value is a credential? (pure)
+"""Whether a name says that its value is a credential (pure).
 
-AIM and KServe keep credentials in environment variables, engine arguments and annotations, whose names say more than the
-values do: a short password looks like any other word.
+AIM and KServe keep credentials in environment variables, engine arguments and annotations, whose names say more than
+the values do: a short password looks like any other word.
 """
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ALWAYS = frozenset(
@@ -33,11 +34,63 @@ _PAIRS = frozenset(
     }
 )
 _NOT_THE_VALUE = frozenset(
-    "path file dir directory name namespace ref url uri endpoint type mode enabled limit count size ttl expiry expiration "
-    "provider header required format version length policy class prefix suffix budget".split()
+    [
+        "path",
+        "file",
+        "dir",
+        "directory",
+        "name",
+        "namespace",
+        "ref",
+        "url",
+        "uri",
+        "endpoint",
+        "type",
+        "mode",
+        "enabled",
+        "limit",
+        "count",
+        "size",
+        "ttl",
+        "expiry",
+        "expiration",
+        "provider",
+        "header",
+        "required",
+        "format",
+        "version",
+        "length",
+        "policy",
+        "class",
+        "prefix",
+        "suffix",
+        "budget",
+    ]
 )
 _TOKENS_OF_TEXT = frozenset(
-    "max min stop eos bos pad unk special image video audio start end per num number first last mask sep cls".split()
+    [
+        "max",
+        "min",
+        "stop",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "special",
+        "image",
+        "video",
+        "audio",
+        "start",
+        "end",
+        "per",
+        "num",
+        "number",
+        "first",
+        "last",
+        "mask",
+        "sep",
+        "cls",
+    ]
 )
 _HARMLESS = re.compile(
     r"(?i)\s*(?:true|false|yes|no|on|off|none|null|nil|auto|default|n/a|[-+]?[0-9][0-9_.,]*(?:e[-+]?[0-9]+)?%?"
@@ -51,7 +104,7 @@ def names_credential(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _NOT_THE_VALUE:
         return False
-    if _ALWAYS & {*words} or any(pair in _PAIRS for pair in zip(words, words[1:], strict=False)):
+    if _ALWAYS & {*words} or any(pair in _PAIRS for pair in pairwise(words)):
         return True
     return "token" in words and not _TOKENS_OF_TEXT & {*words}
 

@@ -1,4 +1,4 @@
-"""Is an InferenceService current? (pure) Readiness alone may be that of an older generation."""
+"""Whether an InferenceService is current (pure): readiness alone may be that of an older generation."""
 
 from typing import Literal
 
@@ -18,20 +18,24 @@ def currency(closure: Closure) -> tuple[CurrencyProof | None, str]:
     service = closure.inference_service
     if service is None:
         return None, "the service has not exactly one InferenceService"
-    if service.condition_status("Ready") != "True":
-        return None, "its condition Ready is not True"
-    deployment = closure.deployment
-    if deployment is None:
-        return None, f"it owns {len(closure.deployments)} Deployments, not exactly one"
-    fault = _rollout_fault(deployment)
+    fault = _fault(closure, service)
     if fault:
-        return None, f"its Deployment {deployment.name} {fault}"
-    observed = service.observed_generation
+        return None, fault
+    observed, deployment = service.observed_generation, closure.deployment
     if observed is not None and observed == service.generation:
         return "own", ""
-    if observed is not None and observed == deployment.observed_generation:
+    if observed is not None and deployment and observed == deployment.observed_generation:
         return "deployment", ""
     return None, f"its status observes generation {observed or 'none'}, its generation is {service.generation}"
+
+
+def _fault(closure: Closure, service: Observed) -> str:
+    if service.condition_status("Ready") != "True":
+        return "its condition Ready is not True"
+    if closure.deployment is None:
+        return f"it owns {len(closure.deployments)} Deployments, not exactly one"
+    fault = _rollout_fault(closure.deployment)
+    return f"its Deployment {closure.deployment.name} {fault}" if fault else ""
 
 
 def _rollout_fault(deployment: Observed) -> str:

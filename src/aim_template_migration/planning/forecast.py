@@ -21,6 +21,18 @@ from aim_template_migration.documents.plan import (
 )
 
 _READS_OF_A_WAIT = 2  # one that finds it pending, one that finds it done
+_REQUESTS: dict[type[AnyStep], dict[str, int]] = {
+    CreateProfile: {f"create {AIM_PROFILE.name}": 1},
+    CreateProfileCache: {f"create {AIM_PROFILE_CACHE.name}": 1},
+    AwaitProfileCache: {f"get {AIM_PROFILE_CACHE.name}": _READS_OF_A_WAIT},
+    ProtectArtifact: {f"patch {AIM_ARTIFACT.name}": 1},
+    ReverifyProfileCache: {f"get {AIM_PROFILE_CACHE.name}": _READS_OF_A_WAIT},
+    CutOver: {f"patch {AIM_SERVICE.name}": 1, f"patch {AIM_SERVICE.name} (dry run)": 1},
+    ConfirmNoRollout: {
+        f"get {AIM_SERVICE.name}": _READS_OF_A_WAIT,
+        f"get {INFERENCE_SERVICE.name}": _READS_OF_A_WAIT,
+    },
+}
 
 
 def forecast(units: Sequence[Unit], targets: Iterable[Target]) -> Forecast:
@@ -46,21 +58,9 @@ def forecast(units: Sequence[Unit], targets: Iterable[Target]) -> Forecast:
 
 
 def _requests(step: AnyStep) -> dict[str, int]:
-    match step:
-        case CreateProfile():
-            return {f"create {AIM_PROFILE.name}": 1}
-        case CreateProfileCache():
-            return {f"create {AIM_PROFILE_CACHE.name}": 1}
-        case ProtectArtifact():
-            return {f"patch {AIM_ARTIFACT.name}": 1}
-        case CutOver():
-            return {f"patch {AIM_SERVICE.name}": 1, f"patch {AIM_SERVICE.name} (dry run)": 1}
-        case AwaitProfile(profile=reference):
-            return {f"get {reference.kind}": _READS_OF_A_WAIT}
-        case AwaitProfileCache() | ReverifyProfileCache():
-            return {f"get {AIM_PROFILE_CACHE.name}": _READS_OF_A_WAIT}
-        case ConfirmNoRollout():
-            return {f"get {AIM_SERVICE.name}": _READS_OF_A_WAIT, f"get {INFERENCE_SERVICE.name}": _READS_OF_A_WAIT}
+    if isinstance(step, AwaitProfile):
+        return {f"get {step.profile.kind}": _READS_OF_A_WAIT}
+    return _REQUESTS[type(step)]
 
 
 def _deadline(step: AnyStep) -> int:

@@ -1,4 +1,4 @@
-"""Fields of the closure that no fate table knows (pure): what a newer operator may have added, and this tool would lose."""
+"""Fields of the closure that no fate table knows (pure): a newer operator may have added them."""
 
 from aim_api.kinds import (
     AIM_CLUSTER_MODEL,

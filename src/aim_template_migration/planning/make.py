@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from aim_api.tree import JsonObject
 from aim_template_migration.documents.canonical import digest, digest_bytes
 from aim_template_migration.documents.evidence import encode_evidence, evidence_file_name
 from aim_template_migration.documents.plan import (
@@ -28,6 +28,9 @@ from aim_template_migration.planning.inventory import PlanningError, read_cluste
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.planning.snapshot import Snapshot
 from aim_template_migration.version import __version__
+
+if TYPE_CHECKING:
+    from aim_api.tree import JsonObject
 
 PLAN_FILE = "plan.json"
 GENERATED_FILE = "plan.generated.json"
@@ -54,7 +57,8 @@ class PlanFiles:
 def make_plan(cluster: Cluster, settings: Settings, *, now: datetime, plan_id: str) -> PlanFiles:
     """Read the selected namespaces and return the plan with all its files.
 
-    The rules look at one namespace at a time, and so does the reading: what a namespace held is dropped before the next.
+    The rules look at one namespace at a time, and so does the reading: what a namespace held is dropped before the
+    next.
 
     Raises:
         PlanningError: a namespace does not exist, or none was named.

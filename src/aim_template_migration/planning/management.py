@@ -74,7 +74,7 @@ def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
 
 
 def outside_managers(observed: Observed) -> tuple[str, ...]:
-    """Return the field managers that are neither the operator, nor KServe, nor Kubernetes, nor kubectl, nor this tool."""
+    """Return the field managers that are not the operator, KServe, Kubernetes, kubectl or this tool."""
     return tuple(manager or "(unnamed)" for manager in observed.managers if not _known(observed, manager))
 
 
@@ -96,7 +96,7 @@ def foreign_owner(observed: Observed, closure: Closure) -> str:
 
 
 def _belongs(observed: Observed, owner: OwnerReference, uids: dict[str, Observed]) -> bool:
-    """Return whether an owner of a fitting kind is the closure's own; other services' artifacts and caches may have theirs."""
+    """Return whether an owner of a fitting kind is the closure's own; artifacts and caches may be another's."""
     if observed.kind.name in (PVC.name, INFERENCE_SERVICE.name, DEPLOYMENT.name, AIM_SERVICE_TEMPLATE.name):
         known = uids.get(owner.uid)
         return known is not None and known.kind.name == owner.kind

@@ -1,7 +1,7 @@
-"""Which profile a selector resolves to (pure): the operator's filter and order (profile pipeline facts, profile resolution).
+"""Which profile a selector resolves to (pure): the operator's filter and order (profile resolution facts).
 
-Only as far as a plan needs it: would a profile that does not exist yet be chosen once it does? Where the operator's answer
-is not certain, the answer here is yes.
+Only as far as a plan needs it: would a profile that does not exist yet be chosen once it does? Where the operator's
+answer is not certain, the answer here is yes.
 """
 
 from collections.abc import Iterable

@@ -3,12 +3,12 @@
 The detectors of a maintained library say what a token looks like; knowledge of these APIs says where credentials live.
 It is best-effort: sanitisation is no guarantee that every credential is found.
 
-Objects are sanitised as they are reduced, before anything else sees them, so that no digest, document, message or log can
-hold what was replaced.
+Objects are sanitised as they are reduced, before anything else sees them, so that no digest, document, message or log
+can hold what was replaced.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from math import log2
 from typing import Any, Protocol
@@ -21,12 +21,35 @@ from aim_template_migration.planning.snapshot import SecretHit
 
 MARKER = "<redacted: looks like a secret>"
 
-_PLUGINS = (
-    "ArtifactoryDetector AWSKeyDetector AzureStorageKeyDetector BasicAuthDetector CloudantDetector DiscordBotTokenDetector "
-    "GitHubTokenDetector GitLabTokenDetector IbmCloudIamDetector IbmCosHmacDetector JwtTokenDetector MailchimpDetector NpmDetector "
-    "OpenAIDetector PrivateKeyDetector PypiTokenDetector SendGridDetector SlackDetector SoftlayerDetector SquareOAuthDetector "
-    "StripeDetector TelegramBotTokenDetector TwilioKeyDetector"
-).split()
+_PLUGINS = [
+    "ArtifactoryDetector",
+    "AWSKeyDetector",
+    "AzureStorageKeyDetector",
+    "BasicAuthDetector",
+    "CloudantDetector",
+    "DiscordBotTokenDetector",
+    "GitHubTokenDetector",
+    "GitLabTokenDetector",
+    "IbmCloudIamDetector",
+    "IbmCosHmacDetector",
+    "JwtTokenDetector",
+    "MailchimpDetector",
+    "NpmDetector",
+    "OpenAIDetector",
+    "PrivateKeyDetector",
+    "PypiTokenDetector",
+    "SendGridDetector",
+    "SlackDetector",
+    "SoftlayerDetector",
+    "SquareOAuthDetector",
+    "StripeDetector",
+    "TelegramBotTokenDetector",
+    "TwilioKeyDetector",
+]
+_ARGUMENT = (
+    r"(?i)(?:^|[\s?&;,-])(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|secret[_-]?(?:access[_-]?)?key"
+    r"|client[_-]?secret|auth[_-]?token|account[_-]?key)\s*=\s*(?!\$[({])[^\s&;,\"']{4,}"
+)
 _OWN_PATTERNS: tuple[tuple[str, str], ...] = (
     ("Hugging Face token", r"\b(?:hf|api_org)_[A-Za-z0-9]{20,}"),
     ("NVIDIA API key", r"\bnvapi-[A-Za-z0-9_-]{20,}"),
@@ -39,11 +62,7 @@ _OWN_PATTERNS: tuple[tuple[str, str], ...] = (
     ("bearer token", r"(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=._~-]{16,}"),
     ("URL with a user and a password", r"[a-z][a-z0-9+.-]*://[^\s/@:]*:[^\s/@]+@"),
     ("URL with a token as its user", r"[a-z][a-z0-9+.-]*://[^\s/@:]{16,}@"),
-    (
-        "credential in an argument",
-        r"(?i)(?:^|[\s?&;,-])(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|secret[_-]?(?:access[_-]?)?key"
-        r"|client[_-]?secret|auth[_-]?token|account[_-]?key)\s*=\s*(?!\$[({])[^\s&;,\"']{4,}",
-    ),
+    ("credential in an argument", _ARGUMENT),
 )
 _TOKEN = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
@@ -112,7 +131,7 @@ def _metadata(metadata: JsonObject, hits: list[SecretHit]) -> JsonObject:
 
 
 def _walk(value: Json, path: tuple[Key, ...], name: str, hits: list[SecretHit]) -> Json:
-    """Return ``value`` with secrets replaced; ``name`` is what the value is called where that may differ from its key."""
+    """Return ``value`` with secrets replaced; ``name`` is what the value is called."""
     if isinstance(value, str):
         what = _of_literal(value, path, name)
         if not what:
@@ -133,7 +152,9 @@ def _name_of(parent: JsonObject, key: str) -> str:
     if key == "value":
         own = parent.get("name")
         return own if isinstance(own, str) else key
-    if key in ("key", "name") or key.endswith("Key") and key[:-3] in ("accessKeyId", "secretAccessKey", "sessionToken"):
+    if key in ("key", "name") or (
+        key.endswith("Key") and key[:-3] in ("accessKeyId", "secretAccessKey", "sessionToken")
+    ):
         return ""  # names a key inside a Secret, not the key's value
     return key
 

@@ -32,7 +32,8 @@ class Observed:
 
     Attributes:
         kind: its kind, at the version it was read.
-        obj: the object without managedFields, with the part of its status that is used, secret-looking literals replaced.
+        obj: the object without managedFields, with the part of its status that is used, secret-looking literals
+            replaced.
         managers: the field managers of non-status entries, sorted.
         secrets: where literals were replaced.
     """
@@ -127,7 +128,7 @@ class Observed:
         return None
 
     def condition_status(self, condition_type: str) -> str:
-        """Return the status of a condition (``True``, ``False``, ``Unknown``), or an empty string where it is absent."""
+        """Return the status of a condition, or an empty string where it is absent."""
         condition = self.condition(condition_type)
         return get_str(condition, "status") or "" if condition else ""
 

@@ -23,7 +23,9 @@ def warnings_of(case: Case, secrets: tuple[SecretReference, ...], *, automatic: 
 
 def _last_applied(case: Case) -> Findings:
     if LAST_APPLIED in case.service.annotations:
-        message = "the old manifest was applied with kubectl, and applying or replacing it again would undo the cutover or break the pipeline"
+        message = (
+            "the old manifest was applied with kubectl; applying or replacing it again would break or undo the cutover"
+        )
         yield finding("LastAppliedPresent", case.service, message, f"metadata.annotations[{LAST_APPLIED}]")
 
 

@@ -53,7 +53,7 @@ def check_cache(case: Case) -> Findings:
 
 
 def check_artifacts(case: Case) -> Findings:
-    """Each source has exactly one ownerless Ready artifact that the target cache will adopt, on a Bound claim of its own."""
+    """Each source has exactly one ownerless Ready artifact that can be adopted, on a Bound claim of its own."""
     template, cache = case.closure.template.found, case.closure.template_cache.found
     if template is None or cache is None:
         return

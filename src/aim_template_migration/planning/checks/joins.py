@@ -3,7 +3,6 @@
 from aim_api.labels import CUSTOM_MODEL
 from aim_api.tree import get, get_list, has
 from aim_template_migration.planning.case import Case, Findings, finding
-from aim_template_migration.planning.closure import Join
 from aim_template_migration.planning.management import foreign_owner, outside_managers, outside_markers
 from aim_template_migration.planning.snapshot import Observed
 
@@ -12,7 +11,7 @@ def check_joins(case: Case) -> Findings:
     """No custom model; exactly one model, template, template cache and InferenceService."""
     closure, service = case.closure, case.service
     yield from _custom_model(case)
-    joins: tuple[tuple[str, Join], ...] = (
+    joins = (
         ("ModelUnresolved", closure.model),
         ("TemplateUnresolved", closure.template),
         ("CacheUnresolved", closure.template_cache),

@@ -41,7 +41,7 @@ _NEEDED: tuple[tuple[Kind, tuple[str, ...], str], ...] = (
 
 
 def owning_pipeline(service: Observed) -> str:
-    """Return ``template`` or ``profile``: the annotation decides, then spec.profile (profile pipeline facts, dispatch)."""
+    """Return ``template`` or ``profile``: the annotation decides, then spec.profile (dispatch facts)."""
     annotation = service.annotations.get(RECONCILER_PIPELINE)
     if annotation in (PIPELINE_TEMPLATE, PIPELINE_PROFILE):
         return annotation
@@ -91,7 +91,7 @@ def check_bridge(case: Case) -> Findings:
         message = f"the bridge reports {COMPATIBLE_CONDITION}=False for the service"
         yield finding("BridgeCompatibilityWarning", service, message, f"status.conditions[{COMPATIBLE_CONDITION}]")
     elif not _compatible(service) and not accepts_observed_generation(case):
-        message = f"no condition {COMPATIBLE_CONDITION}=True at the service's generation proves that the operator is the bridge"
+        message = f"no condition {COMPATIBLE_CONDITION}=True at its generation proves that the operator is the bridge"
         yield finding("BridgeNotProven", service, message, f"status.conditions[{COMPATIBLE_CONDITION}]")
     yield from _check_crds(case)
 

@@ -43,7 +43,9 @@ def check_profile(case: Case) -> Findings:
 def check_cluster_target(case: Case) -> Findings:
     """For a cluster template an AIMClusterProfile must exist already: the tool never writes cluster-scoped objects."""
     if case.closure.cluster_template and case.closure.cluster_profile is None:
-        message = f"no AIMClusterProfile {case.closure.profile_name} exists; cluster-scoped objects are never created by this tool"
+        message = (
+            f"no AIMClusterProfile {case.closure.profile_name} exists, and this tool writes no cluster-scoped objects"
+        )
         yield finding("ClusterTargetMissing", case.profile_reference, message)
 
 
@@ -60,7 +62,7 @@ def check_own_cache(case: Case) -> Findings:
 
 
 def check_profile_cache(case: Case) -> Findings:
-    """The service-driven cache is absent, or present, ownerless and equal; no other cache matches the target profile."""
+    """The service-driven cache is absent, or ownerless and equal; no other cache matches the target profile."""
     body, existing = case.cache_body, case.closure.profile_cache
     if body is None:
         return
@@ -104,7 +106,7 @@ def _profile_conflicts(case: Case, template: Observed) -> Findings:
 
 
 def _running_image(case: Case) -> Findings:
-    """What runs must be what the profile will state: otherwise the image was changed since, and nobody knows which is right."""
+    """What runs must be what the profile will state: otherwise nobody knows which image is right."""
     isvc = case.closure.inference_service
     planned = get_str(case.profile_body, "spec", "image")
     for container in get_objects(isvc.obj, "spec", "predictor", "containers") if isvc else ():
