@@ -76,8 +76,7 @@ def parse_world(name: str, text: str) -> World:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": item}} for item in _texts(content, "namespaces")
     ]
     for use in get_objects(content, "use"):
-        block = get_str(use, "block") or ""
-        objects += expand(block, _block(block), use)
+        objects += expand(use, _block)
     objects += get_objects(content, "objects")
     return World(
         name,
