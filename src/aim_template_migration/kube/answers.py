@@ -45,7 +45,7 @@ class RawAnswer:
 
     status: int
     headers: Mapping[str, tuple[str, ...]]
-    body: bytes
+    body: bytes | bytearray
 
     def header(self, name: str) -> str | None:
         """Return the first value of a header, or None."""
@@ -220,7 +220,7 @@ def _describe(raw: RawAnswer) -> str:
     return f"no Kubernetes object ({raw.status}, {content_type or 'no content type'})"
 
 
-def _decode(body: bytes) -> Json:
+def _decode(body: bytes | bytearray) -> Json:
     """Return the JSON value, or None where the bytes are not JSON."""
     try:
         value: Json = msgspec.json.decode(body)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from aim_api.kinds import Kind
 from aim_api.tree import JsonObject, get_bool
 from aim_template_migration.kube.answers import Answer, RawAnswer, interpret, warnings_of
-from aim_template_migration.kube.listing import PAGE_SIZE, ListReader, Page, read_page
+from aim_template_migration.kube.listing import PAGE_SIZE, ListReader, Page, PageSizes, read_page
 from aim_template_migration.kube.requests import (
     DEFAULT_TIMEOUT,
     LIST_TIMEOUT,
@@ -44,6 +44,7 @@ class Cluster:
         self._sender = sender
         self._timeout = request_timeout or DEFAULT_TIMEOUT
         self._list_timeout = request_timeout or LIST_TIMEOUT
+        self._page_sizes = PageSizes()
         self._lock = threading.Lock()
         self._warnings: dict[str, None] = {}
 
@@ -107,7 +108,7 @@ class Cluster:
                 timeout=self._list_timeout,
             )
 
-        return ListReader(self._page, build, reduce, page_size).read()
+        return ListReader(self._page, build, reduce, kind, self._page_sizes, page_size).read()
 
     def prepare_create(self, kind: Kind, body: JsonObject, namespace: str | None, *, dry_run: bool) -> PreparedRequest:
         """Build the creation of ``body`` without sending it."""

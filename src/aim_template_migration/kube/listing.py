@@ -19,6 +19,8 @@ from aim_template_migration.kube.requests import PreparedRequest
 
 PAGE_SIZE = 500
 """Objects asked for at once, as kubectl does."""
+FIRST_PAGE_SIZE = 100
+"""Objects asked for at once while it is not known how large objects of their kind are here."""
 PAGE_BYTES = 8 << 20
 """Pages of large objects shrink to about this many bytes, so that a list of any size fits into little memory."""
 RESTARTS = 3
@@ -89,6 +91,24 @@ def read_page(request: PreparedRequest, raw: RawAnswer, redact: Redact) -> Page:
     )
 
 
+class PageSizes:
+    """How many objects of a kind fit into a page, learnt from the pages so far; safe for use by many threads."""
+
+    def __init__(self) -> None:
+        self._object_bytes: dict[Kind, int] = {}
+
+    def learn(self, kind: Kind, page: Page) -> None:
+        """Note the mean size of the objects of a page."""
+        if page.items:
+            self._object_bytes[kind] = max(1, page.size // len(page.items))
+
+    def limit(self, kind: Kind, most: int) -> int:
+        """Return how many objects to ask for, ``most`` at most."""
+        known = self._object_bytes.get(kind)
+        fitting = FIRST_PAGE_SIZE if known is None else max(_SMALLEST_PAGE, PAGE_BYTES // known)
+        return min(most, fitting)
+
+
 class _SnapshotLostError(Exception):
     """The rest of the list can no longer be had from the snapshot that it began with."""
 
@@ -102,12 +122,16 @@ class ListReader(Generic[T]):
         build: makes the request for the page of at most so many objects, after a continue token.
         reduce: what to keep of each object; the object itself is dropped. It runs again for objects that were
             reduced before a restart, so it must have no effect but its result.
-        page_size: objects to ask for at once.
+        kind: the kind that is listed.
+        sizes: how many objects of a kind fit into a page.
+        page_size: objects to ask for at once at most.
     """
 
     fetch: Callable[[PreparedRequest], Page]
     build: Callable[[int, str | None], PreparedRequest]
     reduce: Callable[[JsonObject], T]
+    kind: Kind
+    sizes: PageSizes
     page_size: int = PAGE_SIZE
     _tokens: set[str] = field(default_factory=set)
 
@@ -129,9 +153,9 @@ class ListReader(Generic[T]):
     def _read_snapshot(self) -> list[T]:
         results: list[T] = []
         self._tokens.clear()
-        limit, token, snapshot = self.page_size, None, None
+        token, snapshot = None, None
         while True:
-            request = self.build(limit, token)
+            request = self.build(self.sizes.limit(self.kind, self.page_size), token)
             try:
                 page = self.fetch(request)
             except Gone as error:
@@ -139,12 +163,12 @@ class ListReader(Generic[T]):
             if snapshot not in (None, page.resource_version):
                 raise _SnapshotLostError
             snapshot = page.resource_version
+            self.sizes.learn(self.kind, page)
             self._check_end(request, page)
             results.extend(self._reduced(request, page))
             token = page.continue_token
             if not token:
                 return results
-            limit = self._next_limit(limit, page)
 
     def _check_end(self, request: PreparedRequest, page: Page) -> None:
         if not page.continue_token and page.remaining:
@@ -155,7 +179,7 @@ class ListReader(Generic[T]):
 
     def _reduced(self, request: PreparedRequest, page: Page) -> list[T]:
         """Decode and reduce one object after the other, so that a page never exists decoded as a whole."""
-        kind, namespace, reduce = request.kind, request.namespace, self.reduce
+        kind, namespace, reduce = self.kind, request.namespace, self.reduce
         decode = msgspec.json.decode
         results: list[T] = []
         for item in page.items:
@@ -165,10 +189,6 @@ class ListReader(Generic[T]):
                 raise _incomplete(request, "an item is not valid JSON") from error
             results.append(reduce(_checked(request, kind, namespace, decoded)))
         return results
-
-    def _next_limit(self, limit: int, page: Page) -> int:
-        fitting = PAGE_BYTES * len(page.items) // max(1, page.size)
-        return max(min(limit, self.page_size, fitting), min(_SMALLEST_PAGE, self.page_size))
 
 
 def _checked(request: PreparedRequest, kind: Kind, namespace: str | None, item: object) -> JsonObject:

@@ -132,13 +132,13 @@ class Transport:
                     previous.clear()
             return self._manager
 
-    def _read(self, response: BaseHTTPResponse, deadline: float) -> bytes:
-        chunks = []
+    def _read(self, response: BaseHTTPResponse, deadline: float) -> bytearray:
+        content = bytearray()  # grows in place; joining pieces would hold a large page twice
         while chunk := response.read1(_CHUNK):
             if self._monotonic() > deadline:
                 raise AnswerLostError  # an answer that drips in is as lost as one that does not come
-            chunks.append(chunk)
-        return b"".join(chunks)
+            content += chunk
+        return content
 
 
 class _Options(TypedDict):

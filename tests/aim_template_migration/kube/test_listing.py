@@ -170,6 +170,14 @@ def test_pages_of_large_objects_shrink(server, connected, monkeypatch):
     assert limits[2] == 20
 
 
+def test_the_first_page_of_a_kind_is_small_until_the_size_of_its_objects_is_known(server, connected):
+    cluster = connected(server)
+    server.replies = [page("a", token="x"), page("b"), page("c")]
+    cluster.list(AIM_SERVICE, "team-a")
+    cluster.list(AIM_SERVICE, "team-a")
+    assert [each.query["limit"] for each in server.requests()] == ["100", "500", "500"]
+
+
 def test_objects_are_decoded_one_after_the_other(server, connected):
     """Of a page, one decoded object exists at a time, so that memory does not grow with the size of the list."""
     server.replies = [page(*(f"name-{number}" for number in range(8)))]
