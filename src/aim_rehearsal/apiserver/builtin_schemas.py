@@ -5,7 +5,7 @@ apply) and the types that people see in ``kubectl explain``. Objects marked open
 Source: the Kubernetes API reference.
 """
 
-from aim_api.tree import Json, JsonObject
+from aim_api.tree import Json, JsonObject, get_map
 
 STRING: JsonObject = {"type": "string"}
 INTEGER: JsonObject = {"type": "integer", "format": "int32"}
@@ -42,9 +42,11 @@ def _set(items: JsonObject) -> JsonObject:
 
 def _keyed(items: JsonObject, *keys: str) -> JsonObject:
     listed: list[Json] = list(keys)
+    properties = get_map(items, "properties")
+    required: list[Json] = [key for key in keys if "default" not in get_map(properties, key)]
     return {
         "type": "array",
-        "items": items,
+        "items": {**items, "required": required},
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": listed,
     }
@@ -260,7 +262,10 @@ _BODIES: dict[str, dict[str, JsonObject]] = {
     "ClusterRole": {"rules": _RULES, "aggregationRule": _open()},
     "RoleBinding": _BINDING,
     "ClusterRoleBinding": _BINDING,
-    "CustomResourceDefinition": {"spec": _open(), "status": _open(conditions=_CONDITIONS)},
+    "CustomResourceDefinition": {
+        "spec": _open(),
+        "status": _open(conditions={**_CONDITIONS, "nullable": True}),
+    },
     "MutatingWebhookConfiguration": {"webhooks": _keyed(_open(name=STRING), "name")},
     "ValidatingWebhookConfiguration": {"webhooks": _keyed(_open(name=STRING), "name")},
     "ValidatingAdmissionPolicy": {"spec": _open(), "status": _open()},
@@ -270,6 +275,37 @@ _BODIES: dict[str, dict[str, JsonObject]] = {
     "SelfSubjectRulesReview": {"spec": _fields(namespace=STRING), "status": _open()},
     "SelfSubjectReview": {"status": _open()},
 }
+
+
+_POD_TEMPLATE_ZERO: JsonObject = {"metadata": {}, "spec": {"containers": None}}
+_ZEROS: dict[str, JsonObject] = {
+    "Deployment": {"spec": {"selector": None, "strategy": {}, "template": _POD_TEMPLATE_ZERO}},
+    "ReplicaSet": {"spec": {"selector": None, "template": {"metadata": {}, "spec": {"containers": None}}}},
+    "StatefulSet": {
+        "spec": {"selector": None, "serviceName": "", "template": _POD_TEMPLATE_ZERO, "updateStrategy": {}}
+    },
+    "DaemonSet": {"spec": {"selector": None, "template": _POD_TEMPLATE_ZERO, "updateStrategy": {}}},
+    "Job": {"spec": {"template": _POD_TEMPLATE_ZERO}},
+    "Pod": {"spec": {"containers": None}},
+    "Service": {"spec": {}, "status": {"loadBalancer": {}}},
+    "PersistentVolumeClaim": {"spec": {"resources": {}}},
+    "Event": {"involvedObject": {}, "source": {}},
+    "CustomResourceDefinition": {
+        "spec": {"group": "", "names": {"kind": "", "plural": ""}, "scope": "", "versions": None},
+        "status": {"acceptedNames": {"kind": "", "plural": ""}, "conditions": None, "storedVersions": None},
+    },
+    "RoleBinding": {"roleRef": {"apiGroup": "", "kind": "", "name": ""}},
+    "ClusterRoleBinding": {"roleRef": {"apiGroup": "", "kind": "", "name": ""}},
+    "Role": {"rules": None},
+    "ClusterRole": {"rules": None},
+    "StorageClass": {"provisioner": ""},
+}
+
+
+def builtin_zero(kind: str) -> JsonObject:
+    """Return what an object of a built-in kind holds before anybody has set a field: its fixed structures."""
+    head: JsonObject = {name: {} for name in ("spec", "status") if name in _BODIES[kind]}
+    return {**head, **_ZEROS.get(kind, {})}
 
 
 def builtin_schema(kind: str) -> JsonObject:

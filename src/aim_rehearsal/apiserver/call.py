@@ -94,7 +94,7 @@ def write_options(call: Call, kind: str, *, applying: bool = False) -> WriteOpti
     problems: list[FieldError] = []
     dry_run = query.get("dryRun", "")
     if dry_run not in ("", "All"):
-        problems.append(_unsupported("dryRun", quoted(dry_run), '"All"'))
+        problems.append(_unsupported("dryRun", f"[{quoted(dry_run)}]", '"All"'))
     validation = query.get("fieldValidation", "")
     if validation not in ("", "Strict", "Warn", "Ignore"):
         problems.append(_unsupported("fieldValidation", quoted(validation), '"", "Ignore", "Strict", "Warn"'))

@@ -4,15 +4,24 @@ The order of work is kube-apiserver's: who is asking, may they, does the path ex
 """
 
 import logging
-from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aim_rehearsal.apiserver.audit import AuditLog, Exchange
 from aim_rehearsal.apiserver.authentication import Authenticator, impersonated
 from aim_rehearsal.apiserver.authorization import Action, Authorizer
 from aim_rehearsal.apiserver.call import Call, User
 from aim_rehearsal.apiserver.deleting import Deleter
-from aim_rehearsal.apiserver.errors import ApiError, internal, method_not_allowed, too_large
+from aim_rehearsal.apiserver.errors import (
+    ApiError,
+    bad_request,
+    internal,
+    method_not_allowed,
+    no_such_method,
+    no_such_resource,
+    not_found,
+    too_large,
+)
 from aim_rehearsal.apiserver.faults import FaultHook
 from aim_rehearsal.apiserver.finalizing import finalize_namespace
 from aim_rehearsal.apiserver.messages import Request, Response, json_response, text_response
@@ -20,6 +29,7 @@ from aim_rehearsal.apiserver.patching import patch_object, update_object
 from aim_rehearsal.apiserver.paths import answer_path
 from aim_rehearsal.apiserver.reading import get_object, list_objects
 from aim_rehearsal.apiserver.registry import Registry
+from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.reviews import REVIEW_KINDS, review
 from aim_rehearsal.apiserver.routing import RequestInfo, parse_request
 from aim_rehearsal.apiserver.store import Store
@@ -27,7 +37,11 @@ from aim_rehearsal.apiserver.times import now
 from aim_rehearsal.apiserver.watching import watch_objects
 from aim_rehearsal.apiserver.writing import Writer
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAX_BODY = 3 * 1024 * 1024
+_COLLECTION_VERBS = frozenset({"create", "list", "watch", "deletecollection"})
 _log = logging.getLogger(__name__)
 
 
@@ -103,10 +117,10 @@ class ApiCore:
         if not info.is_resource:
             return answer_path(self._registry, request, info)
         resource = self._registry.find(info.group, info.version, info.resource)
-        if resource is None or info.rest or (info.subresource and info.subresource not in resource.subresources):
-            return text_response(404, "404 page not found\n")
-        if info.namespace and not resource.namespaced and resource.collection != "namespaces":
-            return text_response(404, "404 page not found\n")
+        if resource is None or info.rest or bool(info.namespace) is not _wants_namespace(resource, info):
+            return self._nothing_there(info)
+        if info.subresource and info.subresource not in resource.subresources:
+            raise not_found(resource.group, resource.plural, info.name) if resource.custom else no_such_resource()
         call = Call(request, info, acting, resource, resource.versions[info.version], work.warnings)
         if call.version.deprecation:
             call.warn(call.version.deprecation)
@@ -116,13 +130,36 @@ class ApiCore:
         info, resource = call.info, call.resource
         if info.subresource == "finalize":
             return finalize_namespace(self._writer, call)
-        if info.verb not in resource.verbs or (info.subresource and info.verb not in ("get", "update", "patch")):
-            raise method_not_allowed(resource.group, resource.plural, info.verb)
-        if resource.namespaced and info.verb == "create" and not info.namespace:
-            raise method_not_allowed(resource.group, resource.plural, info.verb)
+        if resource.custom and not info.name and info.verb in ("update", "patch"):
+            raise bad_request("name must be provided")
+        allowed = ("get", "update", "patch") if info.subresource else resource.verbs
+        misplaced = bool(info.name) is (info.verb in _COLLECTION_VERBS) and not (
+            resource.custom and info.verb == "create"
+        )
+        if info.verb not in allowed or misplaced:
+            if resource.custom:
+                action = info.verb if info.verb in self._verbs else ""
+                raise method_not_allowed(resource.group, resource.plural, action)
+            raise no_such_method()
         if resource.kind in REVIEW_KINDS:
             return review(self._authorizer, call)
         return self._verbs[info.verb](call)
+
+    def _nothing_there(self, info: RequestInfo) -> Response:
+        """Answer a path that no resource serves; only the built-in groups answer with a Status."""
+        builtin = any(item.group == info.group and not item.custom for item in self._registry.all())
+        if not builtin:
+            return text_response(404, "404 page not found\n")
+        known = self._registry.find(info.group, info.version, info.resource) is not None
+        raise no_such_method() if known and info.verb == "create" else no_such_resource()
+
+
+def _wants_namespace(resource: Resource, info: RequestInfo) -> bool:
+    """Return whether a path that makes sense for a resource has a namespace in it."""
+    if resource.collection == "namespaces":
+        return bool(info.namespace)
+    reads_all = not info.name and info.verb in ("list", "watch", "deletecollection")
+    return resource.namespaced and (bool(info.namespace) or not reads_all)
 
 
 class _Work:

@@ -7,12 +7,15 @@ from aim_rehearsal.apiserver.columns import AGE, NAME
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.jsonpath import JsonPathError, compile_path
 from aim_rehearsal.apiserver.messages import encode
-from aim_rehearsal.apiserver.resources import Column, Resource, ServedVersion
+from aim_rehearsal.apiserver.resources import CUSTOM_VERBS, Column, Resource, ServedVersion
 from aim_rehearsal.apiserver.structural import FieldError, SchemaError, StructuralSchema
 from aim_rehearsal.apiserver.times import age
 
 CRD_COLLECTION = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+_CONDITION_FIELDS: JsonObject = {
+    key: {} for key in (".", "f:lastTransitionTime", "f:message", "f:reason", "f:status", "f:type")
+}
 
 
 def with_crd_defaults(crd: JsonObject) -> JsonObject:
@@ -25,24 +28,53 @@ def with_crd_defaults(crd: JsonObject) -> JsonObject:
     return {**crd, "spec": {**defaults, **spec, "names": filled}}
 
 
-def with_crd_status(crd: JsonObject, before: JsonObject | None, moment: str) -> JsonObject:
-    """Return a definition with the status of one whose names were accepted and which is served."""
-    old = get_map(before, "status")
-    stored = [str(item) for item in get_list(old, "storedVersions")]
+def unestablished(crd: JsonObject) -> JsonObject:
+    """Return the status of a definition that was just created."""
+    nobody: JsonObject = {"plural": "", "kind": ""}
     storage = _storage_version(crd)
-    if storage not in stored:
-        stored.append(storage)
-    versions: list[Json] = [*stored]
+    stored: list[Json] = [storage] if storage else []
+    return {"conditions": None, "acceptedNames": nobody, "storedVersions": stored}
+
+
+def with_stored_version(crd: JsonObject) -> JsonObject:
+    """Return the status of a definition with its storage version among the stored ones."""
+    status, storage = get_map(crd, "status"), _storage_version(crd)
+    stored = get_list(status, "storedVersions")
+    return {**status, "storedVersions": [*stored, *([storage] if storage not in stored else [])]}
+
+
+def established(crd: JsonObject, moment: str) -> JsonObject:
+    """Return a definition whose names were accepted, which the server does right after its creation."""
+    accepted: JsonObject = get_map(crd, "spec", "names")
     conditions: list[Json] = [
-        _condition("NamesAccepted", "NoConflicts", "no conflicts found", moment),
-        _condition("Established", "InitialNamesAccepted", "the initial names have been accepted", moment),
+        condition("NamesAccepted", "NoConflicts", "no conflicts found", moment),
+        condition("Established", "InitialNamesAccepted", "the initial names have been accepted", moment),
     ]
-    status: JsonObject = {
-        "conditions": get_list(old, "conditions") or conditions,
-        "acceptedNames": get_map(crd, "spec", "names"),
-        "storedVersions": versions,
+    status: JsonObject = {**get_map(crd, "status"), "conditions": conditions, "acceptedNames": accepted}
+    by_type = {f'k:{{"type":"{kind}"}}': _CONDITION_FIELDS for kind in ("Established", "NamesAccepted")}
+    fields: JsonObject = {
+        "f:status": {"f:acceptedNames": {f"f:{key}": {} for key in accepted}, "f:conditions": {**by_type}}
     }
-    return {**crd, "status": status}
+    entry: JsonObject = {
+        "manager": "kube-apiserver",
+        "operation": "Update",
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "time": moment,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+        "subresource": "status",
+    }
+    metadata = get_map(crd, "metadata")
+    managed = [*get_list(metadata, "managedFields"), entry]
+    return {**crd, "metadata": {**metadata, "managedFields": managed}, "status": status}
+
+
+def terminating(crd: JsonObject, moment: str) -> JsonObject:
+    """Return a definition that waits for its objects to be deleted."""
+    message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    conditions = [item for item in get_list(crd, "status", "conditions") if get_str(item, "type") != "Terminating"]
+    conditions.append(condition("Terminating", "InstanceDeletionPending", message, moment))
+    return {**crd, "status": {**get_map(crd, "status"), "conditions": conditions}}
 
 
 def check_crd(crd: JsonObject) -> list[FieldError]:
@@ -63,18 +95,26 @@ def _problems(crd: JsonObject) -> Iterator[FieldError]:
         if not get_str(spec, *path):
             yield FieldError("FieldValueRequired", f"spec.{'.'.join(path)}", "Required value")
     versions = get_objects(spec, "versions")
+    if not any(version.get("storage") is True for version in versions):
+        why = "Invalid value: null: must have at least one stored version"
+        stored = [FieldError("FieldValueInvalid", "status.storedVersions", why)]
+    else:
+        stored = []
     if sum(version.get("storage") is True for version in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield FieldError("FieldValueInvalid", "spec.versions", f"Invalid value: {len(versions)} versions: {why}")
+        yield FieldError(
+            "FieldValueInvalid", "spec.versions", f"Invalid value: {encode([*versions]).decode().strip()}: {why}"
+        )
     for index, version in enumerate(versions):
         path_text = f"spec.versions[{index}].schema.openAPIV3Schema"
         if not get_map(version, "schema", "openAPIV3Schema"):
             yield FieldError("FieldValueRequired", path_text, "Required value: schemas are required")
             continue
         try:
-            _compile_version(version, "", "")
+            _compile_version(version, "")
         except (SchemaError, JsonPathError) as error:
             yield FieldError("FieldValueInvalid", path_text, f"Invalid value: {error}")
+    yield from stored
 
 
 def define(crd: JsonObject) -> Resource:
@@ -87,7 +127,7 @@ def define(crd: JsonObject) -> Resource:
     names = get_map(spec, "names")
     group, kind, plural = (get_str(spec, "group") or "", get_str(names, "kind") or "", get_str(names, "plural") or "")
     listed = get_objects(spec, "versions")
-    served = [_compile_version(item, group, kind) for item in listed if item.get("served") is not False]
+    served = [_compile_version(item, _deprecation(item, listed, group, kind)) for item in listed if item.get("served")]
     subresources = {name for item in listed for name in get_map(item, "subresources")}
     outlines = [_outline(get_map(item, "schema", "openAPIV3Schema")) for item in listed]
     return Resource(
@@ -96,12 +136,13 @@ def define(crd: JsonObject) -> Resource:
         plural=plural,
         singular=get_str(names, "singular") or kind.lower(),
         namespaced=get_str(spec, "scope") == "Namespaced",
-        versions={version.name: version for version in sorted(served, key=_by_maturity)},
+        versions={version.name: version for version in sorted(served, key=lambda item: _maturity(item.name))},
         storage_version=_storage_version(crd),
         short_names=tuple(str(item) for item in get_list(names, "shortNames")),
         categories=tuple(str(item) for item in get_list(names, "categories")),
         subresources=frozenset(subresources & {"status"}),
         custom=True,
+        verbs=CUSTOM_VERBS,
         tracks_generation=True,
         list_kind=get_str(names, "listKind") or f"{kind}List",
         same_trees=all(outline == outlines[0] for outline in outlines),
@@ -113,12 +154,20 @@ def _storage_version(crd: JsonObject) -> str:
     return next((get_str(item, "name") or "" for item in versions if item.get("storage") is True), "")
 
 
-def _compile_version(version: JsonObject, group: str, kind: str) -> ServedVersion:
+def _deprecation(version: JsonObject, listed: list[JsonObject], group: str, kind: str) -> str:
+    """Return the warning of a deprecated version; it names the preferred of the newer ones that are not."""
+    if not get_bool(version, "deprecated"):
+        return ""
+    name = get_str(version, "name") or ""
+    fresh = [get_str(item, "name") or "" for item in listed if item.get("served") and not item.get("deprecated")]
+    newer = sorted((item for item in fresh if _maturity(item) < _maturity(name)), key=_maturity)
+    advice = f"; use {group}/{newer[0]} {kind}" if newer else ""
+    return get_str(version, "deprecationWarning") or f"{group}/{name} {kind} is deprecated{advice}"
+
+
+def _compile_version(version: JsonObject, deprecation: str) -> ServedVersion:
     name = get_str(version, "name") or ""
     schema = get_map(version, "schema", "openAPIV3Schema")
-    deprecation = ""
-    if get_bool(version, "deprecated"):
-        deprecation = get_str(version, "deprecationWarning") or f"{group}/{name} {kind} is deprecated"
     columns = tuple(_column(item) for item in get_objects(version, "additionalPrinterColumns"))
     fields = get_objects(version, "selectableFields")
     return ServedVersion(
@@ -133,7 +182,8 @@ def _compile_version(version: JsonObject, group: str, kind: str) -> ServedVersio
 
 def _column(spec: JsonObject) -> Column:
     kind = get_str(spec, "type") or "string"
-    find = compile_path(get_str(spec, "jsonPath") or "")
+    path = get_str(spec, "jsonPath") or ""
+    find = compile_path(path)
 
     def cell(value: JsonObject) -> Json:
         found = find(value)
@@ -145,7 +195,7 @@ def _column(spec: JsonObject) -> Column:
         kind,
         get_str(spec, "format") or "",
         get_int(spec, "priority") or 0,
-        get_str(spec, "description") or "",
+        get_str(spec, "description") or f"Custom resource definition column (in JSONPath format): {path}",
     )
 
 
@@ -178,14 +228,15 @@ def _outline(schema: Json) -> Json:
     return outline
 
 
-def _by_maturity(version: ServedVersion) -> tuple[int, int, int, str]:
+def _maturity(name: str) -> tuple[int, int, int, str]:
     """Order versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name."""
-    major, _, rest = version.name.removeprefix("v").partition("beta" if "beta" in version.name else "alpha")
-    stage = 0 if not rest and version.name.removeprefix("v").isdigit() else 1 if "beta" in version.name else 2
+    major, _, rest = name.removeprefix("v").partition("beta" if "beta" in name else "alpha")
+    stage = 0 if not rest and major.isdigit() else 1 if "beta" in name else 2
     if not major.isdigit() or (stage and not rest.isdigit()):
-        return (3, 0, 0, version.name)
-    return (stage, -int(major), -int(rest or 0), version.name)
+        return (3, 0, 0, name)
+    return (stage, -int(major), -int(rest or 0), name)
 
 
-def _condition(kind: str, reason: str, message: str, moment: str) -> JsonObject:
+def condition(kind: str, reason: str, message: str, moment: str) -> JsonObject:
+    """Return a true condition."""
     return {"type": kind, "status": "True", "lastTransitionTime": moment, "reason": reason, "message": message}

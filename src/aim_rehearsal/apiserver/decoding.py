@@ -4,15 +4,18 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 import yaml
 
 from aim_api.tree import Json, JsonObject
+from aim_rehearsal.apiserver.go_json import go_complaint, go_kind
 
 _LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_LONG: Final = 2**63 - 1
+_MAX_ENCODABLE: Final = 2**64 - 1
 _Pairs = list[tuple[str, Json]]
 
 
@@ -55,7 +58,7 @@ def decode_json(body: bytes) -> tuple[Json, list[str]]:
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     except ValueError as error:
-        raise DecodeError(str(error)) from None
+        raise DecodeError(go_complaint(error)) from None
 
 
 def decode_yaml(body: bytes) -> tuple[Json, list[str]]:
@@ -81,7 +84,7 @@ def decode_object(body: bytes, *, as_yaml: bool = False) -> tuple[JsonObject, li
     """
     value, repeated = decode_yaml(body) if as_yaml else decode_json(body)
     if not isinstance(value, dict):
-        raise DecodeError(f"json: cannot unmarshal {_go_type(value)} into Go value of type map[string]interface {{}}")
+        raise DecodeError(f"json: cannot unmarshal {go_kind(value)} into Go value of type map[string]interface {{}}")
     return value, repeated
 
 
@@ -90,15 +93,21 @@ def _constant(text: str) -> Json:
 
 
 def _number(text: str) -> Json:
+    """Read a fraction; one without a fractional part is an integer, as it is once Go has written and read it."""
     value = float(text)
     if math.isinf(value):
         raise ValueError(f"json: cannot unmarshal number {text} into Go value of type float64")
-    return value
+    return int(value) if value.is_integer() and abs(value) <= _MAX_LONG else value
 
 
 def _integer(text: str) -> Json:
+    """Read a long integer; beyond 64 bits Go makes it a float and writes its shortest digits."""
     value = int(text)
-    return value if -_MAX_LONG - 1 <= value <= _MAX_LONG else float(value)
+    return value if -_MAX_LONG - 1 <= value <= _MAX_LONG else _shortest(float(value))
+
+
+def _shortest(value: float) -> Json:
+    return int(Decimal(repr(value))) if abs(value) <= _MAX_ENCODABLE else value
 
 
 def _printable(value: Json) -> Json:
@@ -135,10 +144,3 @@ def _walk(value: object, path: str) -> Iterator[str]:
                 yield below
             seen.add(key)
             yield from _walk(item, below)
-
-
-def _go_type(value: Json) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    names: dict[type, str] = {str: "string", list: "array", int: "number", float: "number", type(None): "null"}
-    return names.get(type(value), "value")

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from aim_api.tree import JsonObject, get, get_int, get_list, get_map, get_str
 from aim_rehearsal.apiserver.call import Call, write_options
+from aim_rehearsal.apiserver.crds import CLEANUP_FINALIZER, CRD_COLLECTION, terminating
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, details, forbidden, invalid, quoted
 from aim_rehearsal.apiserver.messages import Response, json_response
@@ -72,6 +73,8 @@ class Deleter:
                     before, after = self.delete_object(call.resource, stored, options)
                     deleted.append(before if after is None else after)
             metadata: JsonObject = {"resourceVersion": str(self.store.revision)}
+        if call.resource.custom:
+            metadata = {"continue": "", **metadata}
         return json_response(200, rendering.many(deleted, metadata))
 
     def delete_object(
@@ -106,6 +109,9 @@ def _pending(resource: Resource, stored: JsonObject, options: DeleteOptions) -> 
     """Return the object as it waits for its end, or None if it can go at once."""
     grace = _grace(resource, stored, options)
     finalizers = get_list(stored, "metadata", "finalizers")
+    if resource.collection == CRD_COLLECTION and CLEANUP_FINALIZER not in finalizers:
+        finalizers = [*finalizers, CLEANUP_FINALIZER]
+        stored = terminating(stored, rfc3339(now()))
     if options.finalizer and get(stored, "metadata", "deletionTimestamp") is None:
         finalizers = [*(item for item in finalizers if item not in (FOREGROUND, ORPHAN)), options.finalizer]
     held = resource.collection == "namespaces" and bool(get_list(stored, "spec", "finalizers"))
@@ -154,8 +160,8 @@ def _check_preconditions(resource: Resource, stored: JsonObject, options: Delete
         raise conflict(resource.group, resource.kind, name, why)
     if options.revision and options.revision != revision:
         why = (
-            f"the ResourceVersion in the precondition ({options.revision}) does not match the ResourceVersion in record "
-            f"({revision}). The object might have been modified"
+            f"the ResourceVersion in the precondition ({options.revision}) does not match the ResourceVersion in "
+            f"record ({revision}). The object might have been modified"
         )
         raise conflict(resource.group, resource.kind, name, why)
 
@@ -173,7 +179,7 @@ def _options(call: Call) -> DeleteOptions:
     values = _body(call) or _query(call)
     policy, orphan = values.get("propagationPolicy"), values.get("orphanDependents")
     if policy is not None and policy not in _PROPAGATION:
-        known = '"Background", "Foreground", "Orphan", "nil"'
+        known = '"Foreground", "Background", "Orphan", "nil"'
         raise _refused("propagationPolicy", f"Unsupported value: {quoted(str(policy))}: supported values: {known}")
     if policy is not None and orphan is not None:
         raise _refused(

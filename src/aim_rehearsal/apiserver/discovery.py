@@ -1,5 +1,7 @@
 """Discovery: which groups, versions and resources there are, in the old and in the aggregated form."""
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 
 from aim_api.tree import Json, JsonObject
@@ -113,7 +115,15 @@ def _resource(item: Resource) -> JsonObject:
         entry["shortNames"] = [*item.short_names]
     if item.categories:
         entry["categories"] = [*item.categories]
+    if len(item.verbs) > 1:
+        entry["storageVersionHash"] = _storage_hash(item)
     return entry
+
+
+def _storage_hash(item: Resource) -> str:
+    """Return the digest by which clients see that a resource is stored at another version."""
+    stored = f"{item.group}/{item.storage_version}/{item.kind}"
+    return base64.b64encode(hashlib.sha256(stored.encode()).digest()[:8]).decode()
 
 
 def _subresource(item: Resource, name: str) -> JsonObject:

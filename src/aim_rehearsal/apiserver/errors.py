@@ -65,6 +65,16 @@ def not_found(group: str, resource: str, name: str) -> ApiError:
     return ApiError(404, "NotFound", message, details(group, resource, name))
 
 
+def no_such_resource() -> ApiError:
+    """Return 404 for a path below a built-in group that is no resource."""
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def no_such_method() -> ApiError:
+    """Return 405 for a method that a path of a built-in resource lacks."""
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+
+
 def already_exists(group: str, resource: str, name: str) -> ApiError:
     """Return 409 for a name that is taken."""
     message = f"{qualified(group, resource)} {quoted(name)} already exists"

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
+from aim_rehearsal.apiserver.messages import encode_sorted
 
 Path = tuple[str, ...]
 Paths = frozenset[Path]
@@ -29,7 +30,6 @@ _METADATA: Final[JsonObject] = {
         "managedFields": {"type": "array"},
     },
 }
-_encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def with_metadata_schema(schema: JsonObject) -> JsonObject:
@@ -64,8 +64,8 @@ def item_element(item: Json, schema: JsonObject) -> str:
         keys = [str(key) for key in get_list(schema, "x-kubernetes-list-map-keys")]
         defaults = get_map(schema, "items", "properties")
         named = {key: item.get(key, get_map(defaults, key).get("default")) for key in keys}
-        return "k:" + _encoder.encode({key: value for key, value in named.items() if value is not None}).decode()
-    return "v:" + _encoder.encode(item).decode()
+        return "k:" + encode_sorted({key: value for key, value in named.items() if value is not None}).decode()
+    return "v:" + encode_sorted(item).decode()
 
 
 def children(value: Json, schema: JsonObject) -> Iterator[tuple[str, Json, JsonObject]]:
@@ -162,6 +162,6 @@ def _element_text(element: str) -> str:
         return f".{value}"
     if kind == "k:":
         keys = msgspec.json.decode(value)
-        pairs = [f"{key}={_encoder.encode(item).decode()}" for key, item in sorted(keys.items())]
+        pairs = [f"{key}={encode_sorted(item).decode()}" for key, item in sorted(keys.items())]
         return f"[{','.join(pairs)}]"
     return f"[={value}]" if kind == "v:" else f"[{value}]"

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from aim_api.tree import Json, JsonObject, get_map, get_str
 from aim_rehearsal.apiserver.call import Call
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
-from aim_rehearsal.apiserver.errors import bad_request, quoted, unsupported_media_type
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, invalid, quoted, unsupported_media_type
 from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
+from aim_rehearsal.apiserver.structural import FieldError
 
+_TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _JSON_TYPES = frozenset({"", "application/json", "*/*"})
 _YAML_TYPES = frozenset({"application/yaml", "application/x-yaml"})
-_BUILTIN_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-_CUSTOM_TYPES = ("application/json", "application/yaml")
+_ACCEPTED_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 
 
 def read_body(call: Call) -> tuple[JsonObject, list[str]]:
@@ -21,14 +22,14 @@ def read_body(call: Call) -> tuple[JsonObject, list[str]]:
         ApiError: the body is of another format, no object, or of another kind or version than its path.
     """
     if call.content_type not in _JSON_TYPES | _YAML_TYPES:
-        raise unsupported_media_type(_CUSTOM_TYPES if call.resource.custom else _BUILTIN_TYPES)
+        raise unsupported_media_type(_ACCEPTED_TYPES)
     try:
         value, repeated = decode_object(call.request.body, as_yaml=call.content_type in _YAML_TYPES)
     except DecodeError as error:
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {call.resource.kind}): couldn't get version/kind; "
-            f"json parse error: {error} ({_summary(call.request.body)})"
-        ) from None
+        raise _unrecognized(call, f"couldn't get version/kind; json parse error: {_of_type_meta(error)}") from None
+    if call.resource.custom and not get_str(value, "kind"):
+        shown = call.request.body.decode("utf-8", "replace")
+        raise _unrecognized(call, f"Object 'Kind' is missing in '{shown}'")
     return with_type(call, value), repeated
 
 
@@ -40,6 +41,10 @@ def with_type(call: Call, value: JsonObject) -> JsonObject:
     """
     wanted_version, wanted_kind = call.resource.api_version(call.version.name), call.resource.kind
     api_version, kind = get_str(value, "apiVersion") or "", get_str(value, "kind") or ""
+    if kind and kind != wanted_kind and call.resource.custom:
+        why = f"Invalid value: {quoted(kind)}: must be {wanted_kind}"
+        name = get_str(value, "metadata", "name") or ""
+        raise invalid(call.resource.group, kind, name, [FieldError("FieldValueInvalid", "kind", why)])
     if kind and kind != wanted_kind:
         version = (api_version or wanted_version).rpartition("/")[2]
         raise bad_request(
@@ -57,12 +62,9 @@ def settle(call: Call, value: JsonObject) -> tuple[JsonObject, list[str]]:
     """Return an object as it can be stored (pruned, with defaults) and what strict decoding says about it.
 
     Raises:
-        ApiError: the metadata has fields of wrong types.
+        MetadataTypeError: the metadata has fields of wrong types.
     """
-    try:
-        metadata, unknown = coerce_metadata(value.get("metadata"))
-    except MetadataTypeError as error:
-        raise bad_request(f"{_handled(call)}: {error}") from None
+    metadata, unknown = coerce_metadata(value.get("metadata"))
     pruned, below = call.version.structural.prune({**value, "metadata": metadata})
     filled = call.version.structural.default(pruned)
     assert isinstance(filled, dict)  # an object stays one
@@ -97,7 +99,10 @@ def take_in(call: Call, validation: str) -> JsonObject:
         ApiError: the body is refused.
     """
     value, repeated = read_body(call)
-    settled, unknown = settle(call, value)
+    try:
+        settled, unknown = settle(call, value)
+    except MetadataTypeError as error:
+        raise bad_request(f"{_handled(call)}: {error}") from None
     refusal = complain(call, validation, [*(f"duplicate field {quoted(path)}" for path in repeated), *unknown])
     if refusal is not None:
         raise bad_request(f"{_handled(call)}: {refusal}")
@@ -113,13 +118,17 @@ def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonOb
     metadata = get_map(value, "metadata")
     name, namespace = get_str(metadata, "name") or "", get_str(metadata, "namespace") or ""
     if name_required and not name:
-        raise bad_request("name must be provided")
+        raise bad_request(
+            f"the name of the object ({call.info.name} based on URL) was undeterminable: name must be provided"
+        )
     if name_required and name != call.info.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.info.name})")
     if not call.resource.namespaced:
-        if namespace:
-            raise bad_request("namespace may not be set on cluster-scoped objects")
-        return value
+        return {**value, "metadata": {key: item for key, item in metadata.items() if key != "namespace"}}
+    if namespace and namespace != call.info.namespace and call.info.verb == "update":
+        wanted = call.info.namespace
+        why = f"the namespace of the object ({namespace}) does not match the namespace on the request ({wanted})"
+        raise bad_request(why)
     if namespace and namespace != call.info.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     filled: dict[str, Json] = {**metadata, "namespace": call.info.namespace}
@@ -129,6 +138,18 @@ def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonOb
 def _handled(call: Call) -> str:
     kind = call.resource.kind
     return f"{kind} in version {quoted(call.version.name)} cannot be handled as a {kind}"
+
+
+def _unrecognized(call: Call, why: str) -> ApiError:
+    kind = call.resource.kind
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): {why} ({_summary(call.request.body)})"
+    )
+
+
+def _of_type_meta(error: DecodeError) -> str:
+    """Return a complaint as the decoder of ``apiVersion`` and ``kind`` words it, which comes first."""
+    return str(error).replace("map[string]interface {}", _TYPE_META)
 
 
 def _summary(body: bytes) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
+from aim_rehearsal.apiserver.builtin_schemas import builtin_zero
 from aim_rehearsal.apiserver.field_paths import (
     Path,
     all_fields,
@@ -141,6 +142,11 @@ class FieldTracker:
         return with_metadata_schema(self.version.schema)
 
     @property
+    def zero(self) -> JsonObject:
+        """What nobody ever wrote: built-in kinds have their structures from the beginning."""
+        return {} if self.resource.custom else builtin_zero(self.resource.kind)
+
+    @property
     def api_version(self) -> str:
         """The version that entries name."""
         return self.resource.api_version(self.version.name)
@@ -162,9 +168,10 @@ class FieldTracker:
         if old is not None and not ownership:
             return with_ownership(new, [])
         owner = Owner(manager, UPDATE, self.api_version, self.subresource)
-        difference = self.compare(old or {}, new)
+        whole = self.compare(old or self.zero, new)
+        kept = [self.without_changed(item, whole) for item in ownership]
+        difference = self.written(whole)
         taken = difference.added | difference.modified
-        kept = [replace(item, fields=item.fields - taken - difference.removed) for item in ownership]
         # The manager of this request keeps what it had: only others lose what changes hands.
         own = next((item for item in ownership if item.owner.identity == owner.identity), None)
         gained = taken - _NEVER_OWNED
@@ -175,16 +182,28 @@ class FieldTracker:
         return with_ownership(new, _capped(kept))
 
     def compare(self, old: JsonObject, new: JsonObject) -> Comparison:
-        """Return which fields differ, without those that this endpoint does not write."""
+        """Return which fields differ."""
         schema = self.schema
         before, after = all_fields(_own_part(old), schema), all_fields(_own_part(new), schema)
         shared = before.keys() & after.keys()
         modified = {path for path in shared if _differs(before[path], after[path])}
+        return Comparison(frozenset(after.keys() - shared), frozenset(modified), frozenset(before.keys() - shared))
+
+    def without_changed(self, item: Ownership, difference: Comparison) -> Ownership:
+        """Return what an owner keeps after a change of others.
+
+        Owners at another version lose fields of the other endpoint too: the real server looks only at its own version.
+        """
+        seen = self.written(difference) if item.owner.api_version == self.api_version else difference
+        return replace(item, fields=item.fields - seen.added - seen.modified - seen.removed)
+
+    def written(self, difference: Comparison) -> Comparison:
+        """Return the differences that this endpoint writes."""
         return Comparison(
-            self.written(after.keys() - shared), self.written(modified), self.written(before.keys() - shared)
+            self.writable(difference.added), self.writable(difference.modified), self.writable(difference.removed)
         )
 
-    def written(self, paths: Iterable[Path]) -> frozenset[Path]:
+    def writable(self, paths: Iterable[Path]) -> frozenset[Path]:
         """Return the paths that this endpoint writes: status has its own where it is a subresource."""
         if self.subresource == "status":
             foreign = {"f:spec", "f:metadata"} if self.resource.custom else {"f:spec"}

@@ -8,6 +8,7 @@ import msgspec
 from aim_api.tree import Json
 
 JSON_TYPE = "application/json"
+_sorted = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ def json_response(status: int, value: Json) -> Response:
 def text_response(status: int, text: str) -> Response:
     """Return a plain-text response."""
     return Response(status, (("Content-Type", "text/plain; charset=utf-8"),), text.encode())
+
+
+def encode_sorted(value: Json) -> bytes:
+    """Return ``value`` as compact JSON with sorted fields."""
+    return _sorted.encode(value)
 
 
 def encode(value: Json) -> bytes:

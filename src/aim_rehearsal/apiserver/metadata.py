@@ -10,6 +10,7 @@ from enum import Enum
 
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
 from aim_rehearsal.apiserver.errors import quoted
+from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.messages import encode
 from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.times import parse_time, rfc3339
@@ -73,7 +74,7 @@ def coerce_metadata(metadata: Json) -> tuple[JsonObject, list[str]]:
     if metadata is None:
         return {}, []
     if not isinstance(metadata, dict):
-        raise MetadataTypeError("json: cannot unmarshal value into Go struct field .metadata of type v1.ObjectMeta")
+        raise MetadataTypeError(f"json: cannot unmarshal {go_kind(metadata)} into Go value of type v1.ObjectMeta")
     unknown = [f"metadata.{key}" for key in metadata if key not in _FIELDS]
     kept = {
         key: _typed(key, value) for key, value in metadata.items() if key in _FIELDS and value not in (None, "", {}, [])
@@ -86,15 +87,13 @@ def _typed(key: str, value: Json) -> Json:
     wanted = _FIELDS[key]
     if not isinstance(value, wanted) or isinstance(value, bool):
         raise MetadataTypeError(
-            f"json: cannot unmarshal {_go_name(value)} into Go struct field ObjectMeta.metadata.{key} of type "
-            f"{_GO_TYPES[wanted]}"
+            f"json: cannot unmarshal {go_kind(value)} into Go struct field ObjectMeta.{key} of type {_GO_TYPES[wanted]}"
         )
     if key in ("labels", "annotations") and isinstance(value, dict):
         for item in value.values():
             if item is not None and not isinstance(item, str):
                 raise MetadataTypeError(
-                    f"json: cannot unmarshal {_go_name(item)} into Go struct field ObjectMeta.metadata.{key} "
-                    "of type string"
+                    f"json: cannot unmarshal {go_kind(item)} into Go struct field ObjectMeta.{key} of type string"
                 )
         return {name: "" if item is None else item for name, item in value.items()}
     if key.endswith("Timestamp"):
@@ -121,13 +120,6 @@ def _clean_owners(metadata: JsonObject) -> Iterator[str]:
         ]
 
 
-def _go_name(value: Json) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    names: dict[type, str] = {str: "string", list: "array", dict: "object", int: "number", float: "number"}
-    return names.get(type(value), "null")
-
-
 def generated_name(base: str) -> str:
     """Return ``base`` with a random suffix of five letters and digits that spell no words."""
     return base[:_GENERATED_BASE_LIMIT] + "".join(random.choices(_SUFFIX_LETTERS, k=5))  # noqa: S311  (no secret)
@@ -152,34 +144,35 @@ def check_metadata(obj: JsonObject, rule: NameRule) -> Iterator[FieldError]:
         yield from _check_name("metadata.name", name, rule, stem=name)
     else:
         yield FieldError("FieldValueRequired", "metadata.name", "Required value: name or generateName is required")
-    for key, value in get_map(metadata, "labels").items():
-        yield from _check_key("metadata.labels", key)
-        yield from _check_label_value("metadata.labels", str(value))
-    yield from _check_annotations(get_map(metadata, "annotations"))
-    yield from _check_owners(get_objects(metadata, "ownerReferences"))
+    yield from _check_contents(metadata)
     finalizers = metadata.get("finalizers")
     for item in finalizers if isinstance(finalizers, list) else []:
         yield from _check_key("metadata.finalizers", str(item))
 
 
+def _check_contents(metadata: JsonObject) -> Iterator[FieldError]:
+    for key, value in get_map(metadata, "labels").items():
+        yield from _check_key("metadata.labels", key)
+        yield from _check_label_value("metadata.labels", str(value))
+    yield from _check_annotations(get_map(metadata, "annotations"))
+    yield from _check_owners(get_objects(metadata, "ownerReferences"))
+
+
 def check_metadata_change(new: JsonObject, old: JsonObject) -> Iterator[FieldError]:
-    """Yield changes of metadata that no update may make."""
-    fields = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
-    for key in fields:
-        value = get_map(new, "metadata").get(key)
-        if value != get_map(old, "metadata").get(key):
-            shown = quoted(value) if isinstance(value, str) else "null" if value is None else str(value)
-            yield FieldError("FieldValueInvalid", f"metadata.{key}", f"Invalid value: {shown}: field is immutable")
+    """Yield what is wrong with the metadata of an update: changes that none may make, and bad contents."""
     if get_map(old, "metadata").get("deletionTimestamp"):
         before = _strings(get_map(old, "metadata").get("finalizers"))
         added = [item for item in _strings(get_map(new, "metadata").get("finalizers")) if item not in before]
         if added:
             listed = "[]string{" + ", ".join(quoted(item) for item in added) + "}"
-            why = (
-                "Forbidden: no new finalizers can be added if the object is being deleted, "
-                f"found new finalizers {listed}"
-            )
-            yield FieldError("FieldValueForbidden", "metadata.finalizers", why)
+            why = f"no new finalizers can be added if the object is being deleted, found new finalizers {listed}"
+            yield FieldError("FieldValueForbidden", "metadata.finalizers", f"Forbidden: {why}")
+    for key in ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        value = get_map(new, "metadata").get(key)
+        if value != get_map(old, "metadata").get(key):
+            shown = quoted(value) if isinstance(value, str) else "null" if value is None else str(value)
+            yield FieldError("FieldValueInvalid", f"metadata.{key}", f"Invalid value: {shown}: field is immutable")
+    yield from _check_contents(get_map(new, "metadata"))
 
 
 def _strings(value: Json) -> list[str]:
@@ -212,8 +205,8 @@ def _check_key(path: str, key: str) -> Iterator[FieldError]:
         yield _invalid(
             path,
             key,
-            "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-            "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+            "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "
+            "an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
             f"'{_QUALIFIED_PATTERN}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
         )
         return

@@ -14,10 +14,12 @@ from aim_rehearsal.apiserver.errors import (
     unprocessable,
     unsupported_media_type,
 )
+from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.intake import check_names, complain, settle, take_in, with_type
-from aim_rehearsal.apiserver.json_patch import MAX_OPERATIONS, PatchError, apply_json_patch
+from aim_rehearsal.apiserver.json_patch import MAX_OPERATIONS, PatchError, apply_json_patch, read_operations
 from aim_rehearsal.apiserver.merge_patch import merge, strategic_merge
-from aim_rehearsal.apiserver.messages import Response, encode, json_response
+from aim_rehearsal.apiserver.messages import Response, encode_sorted, json_response
+from aim_rehearsal.apiserver.metadata import MetadataTypeError
 from aim_rehearsal.apiserver.reading import rendering_of
 from aim_rehearsal.apiserver.server_side_apply import Applier
 from aim_rehearsal.apiserver.structural import FieldError
@@ -27,6 +29,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+_GO_MAP, _GO_OPERATIONS = "map[string]interface {}", "[]handlers.jsonPatchOp"
 _OPERATION_FIELDS = frozenset({"op", "path", "from", "value"})
 
 
@@ -69,8 +72,9 @@ def _decoded(call: Call) -> tuple[Json, list[str]]:
         raise bad_request(f"error decoding patch: {error}") from None
     if call.content_type == JSON_PATCH:
         if not isinstance(value, list):
+            kind = go_kind(value)
             raise bad_request(
-                "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
+                f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {_GO_OPERATIONS}"
             )
         if len(value) > MAX_OPERATIONS:
             raise too_large_patch(MAX_OPERATIONS, len(value))
@@ -80,7 +84,8 @@ def _decoded(call: Call) -> tuple[Json, list[str]]:
             findings += [f"json patch unknown field {quoted(f'[{index}].{key}')}" for key in sorted(unknown)]
         return value, findings
     if not isinstance(value, dict):
-        raise bad_request("error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}")
+        kind = go_kind(value)
+        raise bad_request(f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
     return value, [f"duplicate field {quoted(path)}" for path in repeated]
 
 
@@ -94,21 +99,32 @@ class _Patch:
     def applied_to(self, current: JsonObject) -> JsonObject:
         patched = self._patched(current)
         if not isinstance(patched, dict):
-            raise _refused(patched, "json: cannot unmarshal into Go value of type map[string]interface {}")
+            raise _refused(patched, f"json: cannot unmarshal {go_kind(patched)} into Go value of type {_GO_MAP}")
+        if not get_str(patched, "kind") and self.call.resource.custom:
+            raise _refused(patched, f"Object 'Kind' is missing in '{encode_sorted(patched).decode()}'")
         try:
-            typed = with_type(self.call, patched)
-        except ApiError as error:
-            raise _refused(patched, error.message) from None
-        settled, unknown = settle(self.call, typed)
+            settled, unknown = settle(self.call, self._typed(patched))
+        except MetadataTypeError as error:
+            raise _refused(patched, str(error)) from None
         refusal = complain(self.call, self.options.field_validation, [*self.findings, *unknown])
         if refusal is not None:
             raise _refused(patched, refusal)
-        return check_names(self.call, settled, name_required=False)
+        return check_names(self.call, settled, name_required=True)
+
+    def _typed(self, patched: JsonObject) -> JsonObject:
+        resource = self.call.resource
+        wanted = resource.api_version(self.call.version.name)
+        given = get_str(patched, "apiVersion") or wanted
+        if given != wanted and resource.custom:
+            why = f"Invalid value: {quoted(given)}: must be {wanted}"
+            problem = FieldError("FieldValueInvalid", "apiVersion", why)
+            raise invalid(resource.group, resource.kind, self.call.info.name, [problem])
+        return with_type(self.call, patched)
 
     def _patched(self, current: JsonObject) -> Json:
         if isinstance(self.value, list):
             try:
-                return apply_json_patch(current, self.value)
+                return apply_json_patch(current, read_operations(self.call.request.body, self.value))
             except PatchError:
                 raise unprocessable() from None
         if self.call.content_type == STRATEGIC_PATCH and isinstance(self.value, dict):
@@ -117,5 +133,5 @@ class _Patch:
 
 
 def _refused(patched: Json, why: str) -> ApiError:
-    shown = quoted(encode(patched).decode().strip())
+    shown = quoted(encode_sorted(patched).decode())
     return invalid("", "", "", [FieldError("FieldValueInvalid", "patch", f"Invalid value: {shown}: {why}")])

@@ -1,7 +1,7 @@
 """Paths that are no resources: version, health, discovery, OpenAPI."""
 
 from aim_rehearsal.apiserver import discovery
-from aim_rehearsal.apiserver.errors import ApiError
+from aim_rehearsal.apiserver.errors import no_such_method, no_such_resource
 from aim_rehearsal.apiserver.messages import Request, Response, json_response, text_response
 from aim_rehearsal.apiserver.openapi import openapi_document, openapi_index
 from aim_rehearsal.apiserver.registry import Registry
@@ -18,7 +18,7 @@ def answer_path(registry: Registry, request: Request, info: RequestInfo) -> Resp
         ApiError: another method than GET or HEAD.
     """
     if request.method not in ("GET", "HEAD"):
-        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+        raise no_such_method()
     parts = [part for part in info.path.split("/") if part]
     match parts:
         case ["version"]:
@@ -44,6 +44,8 @@ def _discovery(registry: Registry, request: Request, parts: list[str]) -> Respon
             return _groups(registry, request, core=root == "api")
         case ["api", version]:
             found = discovery.resource_list(registry, "", version)
+            if found is None:
+                raise no_such_resource()
         case ["apis", group]:
             found = discovery.one_group(registry, group)
         case ["apis", group, version]:

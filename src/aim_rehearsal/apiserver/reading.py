@@ -7,6 +7,7 @@ import msgspec
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.call import Call
+from aim_rehearsal.apiserver.decoding import DecodeError, decode_json
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, invalid, not_found, quoted
 from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.selectors import Selector, parse_selectors
@@ -19,7 +20,10 @@ _CONTINUE_EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
     "the continue parameter."
 )
-_INVALID_TOKEN = "continue key is not valid"  # noqa: S105  (a message)
+_BAD_VERSION = (
+    "invalid resource version: resourceVersion: Invalid value: {0}: strconv.ParseUint: parsing {0}: invalid syntax"
+)
+_INVALID_TOKEN = "invalid continue token: continue key is not valid"  # noqa: S105  (a message)
 
 
 class _Token(msgspec.Struct, rename={"version": "v", "revision": "rv", "start": "start"}):
@@ -88,6 +92,8 @@ def list_objects(store: Store, call: Call) -> Response:
         except CompactedError as error:
             raise _too_old(error, continued=bool(after)) from None
     metadata: JsonObject = {"resourceVersion": str(revision)}
+    if call.resource.custom:
+        metadata = {"continue": "", **metadata}
     page: list[JsonObject] = []
     for position, (_, value) in enumerate(found):
         if limit and len(page) == limit:
@@ -118,7 +124,7 @@ def _check_match(version: str, match: str, *, continued: bool) -> None:
 def _resource_version(call: Call) -> int:
     text = call.info.query.get("resourceVersion", "")
     if text and not (text.isascii() and text.isdigit()):
-        raise bad_request(f"Invalid value: {quoted(text)}: strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+        raise bad_request(_BAD_VERSION.format(quoted(text)))
     return int(text or 0)
 
 
@@ -147,8 +153,14 @@ def _encode_token(revision: int, key: str) -> str:
 def _decode_token(text: str) -> tuple[int, str]:
     """Return the revision of a continue token and the last key before its page."""
     try:
-        token = msgspec.json.decode(base64.b64decode(text + "=" * (-len(text) % 4), "-_", validate=True), type=_Token)
-    except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), "-_", validate=True)
+    except (binascii.Error, ValueError):
+        at = next((index for index, letter in enumerate(text) if not (letter.isalnum() or letter in "-_")), 0)
+        raise bad_request(f"{_INVALID_TOKEN}: illegal base64 data at input byte {at}") from None
+    try:
+        decoded, _ = decode_json(raw)
+        token = msgspec.convert(decoded, _Token)
+    except (DecodeError, msgspec.ValidationError) as error:
         raise bad_request(f"{_INVALID_TOKEN}: {error}") from None
     if token.version != _TOKEN_VERSION:
         raise bad_request(f"{_INVALID_TOKEN}: server does not recognize this encoded version {token.version}")

@@ -8,6 +8,7 @@ from aim_rehearsal.apiserver.errors import qualified
 from aim_rehearsal.apiserver.structural import StructuralSchema
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +114,4 @@ class Resource:
         seen: JsonObject = {**stored, "apiVersion": api_version}
         if self.same_trees:
             return seen
-        pruned, _ = self.versions[version].structural.prune(seen)
-        return pruned if isinstance(pruned, dict) else seen
+        return self.versions[version].structural.prune(seen)[0]

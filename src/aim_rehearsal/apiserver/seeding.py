@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from aim_api.tree import JsonObject, get_int, get_map, get_objects, get_str
 from aim_rehearsal.apiserver.authorization import initial_roles
-from aim_rehearsal.apiserver.crds import CRD_COLLECTION, check_crd, with_crd_defaults
+from aim_rehearsal.apiserver.crds import CRD_COLLECTION, check_crd, established, with_crd_defaults
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import Store
-from aim_rehearsal.apiserver.strategies import before_create
+from aim_rehearsal.apiserver.strategies import before_create, with_defaults
 from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.writing import to_storage
 
@@ -81,8 +81,9 @@ class Seeder:
     def _create(self, value: JsonObject) -> None:
         """Store a new object as a create request would."""
         resource = self._resource_of(value)
-        moment = rfc3339(now())
-        fresh = before_create(resource, _complete(resource, value), moment)
+        fresh = before_create(resource, with_defaults(resource, _complete(resource, value)))
+        if resource.collection == CRD_COLLECTION:
+            fresh = established(fresh, rfc3339(now()))
         metadata = get_map(fresh, "metadata")
         namespace, name = get_str(metadata, "namespace") or "", get_str(metadata, "name") or ""
         self._store.put(resource.collection, namespace, name, fresh)

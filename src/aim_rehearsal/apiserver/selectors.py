@@ -99,7 +99,12 @@ def _label_test(part: str) -> Test:
         return _comparison(match["key"], match["operator"], values)
     exists = _EXISTS.match(part)
     if exists is None:
-        raise bad_request(f"unable to parse requirement: found {quoted(part)}, expected: identifier")
+        words = part.split()
+        if len(words) > 1:
+            raise bad_request(
+                f"unable to parse requirement: found '{words[1]}', expected: in, notin, =, ==, !=, gt, lt"
+            )
+        raise bad_request(f"unable to parse requirement: found '{part}', expected: !, identifier, or 'end of string'")
     key, absent = exists["key"], bool(exists["absent"])
     return lambda value: (key in _labels(value)) is not absent
 

@@ -4,7 +4,7 @@ Source: Kubernetes documentation, "Server-Side Apply", and the answers of a kube
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
@@ -31,6 +31,7 @@ from aim_rehearsal.apiserver.managed_fields import (
     read_ownership,
     with_ownership,
 )
+from aim_rehearsal.apiserver.metadata import MetadataTypeError
 from aim_rehearsal.apiserver.times import now, parse_time, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
 from aim_rehearsal.apiserver.writing import Writer
@@ -113,7 +114,7 @@ class _Merge:
         ownership = read_ownership(self.live) or self._before_first_apply()
         last = next((item for item in ownership if item.owner.identity == owner.identity), None)
         others = [item for item in ownership if item.owner.identity != owner.identity]
-        claimed = tracker.written(applied_fields(self.config, schema)) - _UNOWNED
+        claimed = tracker.writable(applied_fields(self.config, schema)) - _UNOWNED
         live = _without_ownership(self.live)
         merged = merge_typed(live, self.config, schema)
         owned = prefixes(path for item in others for path in item.fields) | prefixes(claimed)
@@ -127,27 +128,32 @@ class _Merge:
         return with_ownership(settled, [*kept, Ownership(owner, claimed, moment)])
 
     def _settled(self, merged: JsonObject) -> JsonObject:
-        settled, unknown = settle(self.call, merged)
+        try:
+            settled, unknown = settle(self.call, merged)
+        except MetadataTypeError as error:
+            raise bad_request(str(error)) from None
         refusal = complain(self.call, self.options.field_validation, unknown)
         if refusal is not None:
             raise bad_request(refusal)
         return settled
 
     def _others_after(self, others: Sequence[Ownership], live: JsonObject, merged: JsonObject) -> list[Ownership]:
-        difference = self.tracker.compare(live, merged)
-        taken = difference.added | difference.modified
-        clashes = [(item.owner, item.fields & taken) for item in others if item.fields & taken]
+        tracker = self.tracker
+        difference = tracker.compare(live or tracker.zero, merged)
+        seen = tracker.written(difference)
+        clashes = [(item.owner, common) for item in others if (common := item.fields & (seen.added | seen.modified))]
         if clashes and not self.options.force:
             raise _conflicts(clashes)
-        return [replace(item, fields=item.fields - taken - difference.removed) for item in others]
+        return [tracker.without_changed(item, difference) for item in others]
 
     def _before_first_apply(self) -> list[Ownership]:
         """An object that was never tracked belongs, as it is, to one manager of its own."""
         if not self.live:
             return []
-        fields = self.tracker.compare({}, self.live).added - _UNOWNED
+        tracker = self.tracker
+        fields = tracker.written(tracker.compare(tracker.zero, self.live)).added - _UNOWNED
         created = parse_time(get_str(self.live, "metadata", "creationTimestamp") or "") or self.moment
-        return [Ownership(Owner(_BEFORE_FIRST, UPDATE, self.tracker.api_version, ""), fields, rfc3339(created))]
+        return [Ownership(Owner(_BEFORE_FIRST, UPDATE, tracker.api_version, ""), fields, rfc3339(created))]
 
 
 def _conflicts(clashes: Sequence[tuple[Owner, frozenset[Path]]]) -> ApiError:

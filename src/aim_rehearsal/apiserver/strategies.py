@@ -6,7 +6,14 @@ Source: Kubernetes API conventions (spec and status, generation) and the answers
 import base64
 
 from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_str, get_strings
-from aim_rehearsal.apiserver.crds import CLEANUP_FINALIZER, check_crd, with_crd_defaults, with_crd_status
+from aim_rehearsal.apiserver.crds import (
+    CRD_COLLECTION,
+    check_crd,
+    unestablished,
+    with_crd_defaults,
+    with_stored_version,
+)
+from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.metadata import NameRule
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
@@ -14,6 +21,7 @@ from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.trees import same_value
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
+_STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _FIRST_STATUS: dict[str, JsonObject] = {
     "Pod": {"phase": "Pending"},
     "PersistentVolumeClaim": {"phase": "Pending"},
@@ -38,8 +46,25 @@ def name_rule(resource: Resource) -> NameRule:
     return NameRule.LABEL if resource.collection in ("namespaces", "services") else NameRule.SUBDOMAIN
 
 
-def before_create(resource: Resource, value: JsonObject, moment: str) -> JsonObject:
-    """Return an object as it is first stored: status dropped, generation 1, the server's own additions made."""
+def with_defaults(resource: Resource, value: JsonObject) -> JsonObject:
+    """Return an object with the fields that the server itself fills in for whoever writes it."""
+    if resource.custom:
+        return value
+    match resource.kind:
+        case "Namespace":
+            name = get_str(value, "metadata", "name") or ""
+            labels: JsonObject = {**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
+            return with_metadata(value, labels=labels)
+        case "Secret":
+            return {"type": "Opaque", **_plain_secret(value)}
+        case "CustomResourceDefinition":
+            return with_crd_defaults(value)
+        case _:
+            return value
+
+
+def before_create(resource: Resource, value: JsonObject) -> JsonObject:
+    """Return an object as it is first stored: status dropped, generation 1, finalizers of the server's own added."""
     prepared = dict(value)
     if resource.has_status and resource.kind != "Node":
         prepared.pop("status", None)
@@ -47,36 +72,30 @@ def before_create(resource: Resource, value: JsonObject, moment: str) -> JsonObj
             prepared["status"] = dict(_FIRST_STATUS.get(resource.kind, {}))
     if resource.tracks_generation:
         prepared = with_metadata(prepared, generation=1)
-    return _additions(resource, prepared, moment)
-
-
-def _additions(resource: Resource, value: JsonObject, moment: str) -> JsonObject:
-    if resource.custom:
-        return value
-    match resource.kind:
-        case "Namespace":
-            return _new_namespace(value)
-        case "PersistentVolumeClaim":
-            return _with_finalizer(value, PVC_FINALIZER)
-        case "Secret":
-            return {"type": "Opaque", **_plain_secret(value)}
-        case "CustomResourceDefinition":
-            return _with_finalizer(with_crd_status(with_crd_defaults(value), None, moment), CLEANUP_FINALIZER)
+    match resource.collection:
+        case "namespaces":
+            finalizers: list[Json] = [*get_list(value, "spec", "finalizers")]
+            prepared["spec"] = {
+                "finalizers": [*finalizers, *(["kubernetes"] if "kubernetes" not in finalizers else [])]
+            }
+        case "persistentvolumeclaims":
+            prepared = _with_finalizer(prepared, PVC_FINALIZER)
+        case "customresourcedefinitions.apiextensions.k8s.io":
+            prepared["status"] = unestablished(prepared)
         case _:
-            return value
+            pass
+    return prepared
 
 
-def before_update(resource: Resource, new: JsonObject, old: JsonObject, moment: str) -> JsonObject:
+def before_update(resource: Resource, new: JsonObject, old: JsonObject) -> JsonObject:
     """Return an object as an update of all but status stores it; the old status is kept, generation counts changes."""
     prepared = dict(new)
     if resource.has_status:
         prepared.pop("status", None)
         if "status" in old:
             prepared["status"] = old["status"]
-    if not resource.custom and resource.kind == "Secret":
-        prepared = _plain_secret(prepared)
-    if not resource.custom and resource.kind == "CustomResourceDefinition":
-        prepared = with_crd_status(with_crd_defaults(prepared), old, moment)
+    if resource.collection == CRD_COLLECTION:
+        prepared["status"] = with_stored_version(prepared)
     if not resource.tracks_generation:
         return prepared
     generation = get_int(old, "metadata", "generation") or 0
@@ -95,6 +114,19 @@ def before_status_update(new: JsonObject, old: JsonObject, *, custom: bool) -> J
     kept = {key: value for key, value in get_map(old, "metadata").items() if key not in taken}
     moved = {key: value for key, value in get_map(new, "metadata").items() if key in taken}
     return {**prepared, "metadata": kept | moved}
+
+
+def finalizer_warnings(resource: Resource, value: JsonObject) -> list[str]:
+    """Return the warnings that writes of custom objects get for finalizers without a domain and path."""
+    if not resource.custom:
+        return []
+    found = [str(item) for item in get_list(value, "metadata", "finalizers")]
+    return [
+        f"metadata.finalizers: {quoted(item)}: prefer a domain-qualified finalizer name "
+        f"{'including a path (/) ' if '.' in item else ''}to avoid accidental conflicts with other finalizer writers"
+        for item in found
+        if "/" not in item and item not in _STANDARD_FINALIZERS
+    ]
 
 
 def may_go(resource: Resource, value: JsonObject) -> bool:
@@ -137,15 +169,6 @@ def _desired(resource: Resource, value: JsonObject) -> JsonObject:
         return {key: value[key] for key in ("spec", "webhooks") if key in value}
     left_out = ("metadata", "status") if resource.has_status else ("metadata",)
     return {key: item for key, item in value.items() if key not in left_out}
-
-
-def _new_namespace(value: JsonObject) -> JsonObject:
-    name = get_str(value, "metadata", "name") or ""
-    labels: JsonObject = {**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
-    finalizers: list[Json] = [*get_list(value, "spec", "finalizers")]
-    if "kubernetes" not in finalizers:
-        finalizers.append("kubernetes")
-    return {**with_metadata(value, labels=labels), "spec": {"finalizers": finalizers}}
 
 
 def _with_finalizer(value: JsonObject, finalizer: str) -> JsonObject:

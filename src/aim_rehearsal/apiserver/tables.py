@@ -50,12 +50,14 @@ class Rendering:
     def many(self, stored: Sequence[JsonObject], list_metadata: JsonObject) -> JsonObject:
         """Return a list of stored objects in the wanted form."""
         shown = [self.resource.present(item, self.version.name) for item in stored]
+        metadata = {key: value for key, value in list_metadata.items() if value != ""}
         if self.form is Form.TABLE:
-            return self._table(shown, list_metadata)
+            return self._table(shown, metadata)
         api_version = self.resource.api_version(self.version.name)
         kind = self.resource.list_kind
         if self.form is Form.METADATA:
             shown = [self._metadata(item) for item in shown]
+            list_metadata = metadata
             api_version, kind = f"meta.k8s.io/{self.meta_version}", "PartialObjectMetadataList"
         items: list[Json] = [*shown]
         return {"kind": kind, "apiVersion": api_version, "metadata": list_metadata, "items": items}
@@ -76,8 +78,8 @@ class Rendering:
         row: JsonObject = {"cells": [column.cell(shown) for column in columns]}
         if self.include == "Object":
             row["object"] = shown
-        elif self.include == "Metadata":
-            row["object"] = self._metadata(shown)
+        else:
+            row["object"] = self._metadata(shown) if self.include == "Metadata" else None
         return row
 
     def _metadata(self, shown: JsonObject) -> JsonObject:

@@ -1,12 +1,9 @@
 """Comparison of JSON values as the API compares them: a boolean is no number, the order of fields does not count."""
 
-import msgspec
-
 from aim_api.tree import Json
-
-_encoder = msgspec.json.Encoder(order="deterministic")
+from aim_rehearsal.apiserver.messages import encode_sorted
 
 
 def same_value(left: Json, right: Json) -> bool:
     """Return whether two values are the same JSON; ``1`` and ``true`` differ, which Python's ``==`` does not see."""
-    return left == right and _encoder.encode(left) == _encoder.encode(right)
+    return left == right and encode_sorted(left) == encode_sorted(right)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from aim_api.tree import Json, JsonObject, get, get_map, get_str
 from aim_rehearsal.apiserver.call import Call, WriteOptions, write_options
-from aim_rehearsal.apiserver.crds import CRD_COLLECTION
+from aim_rehearsal.apiserver.crds import CRD_COLLECTION, established
 from aim_rehearsal.apiserver.errors import (
     ApiError,
     already_exists,
@@ -23,14 +23,17 @@ from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.metadata import check_metadata, check_metadata_change, generated_name
 from aim_rehearsal.apiserver.reading import find, rendering_of
 from aim_rehearsal.apiserver.resources import Resource
+from aim_rehearsal.apiserver.routing import RequestInfo
 from aim_rehearsal.apiserver.store import Store
 from aim_rehearsal.apiserver.strategies import (
     before_create,
     before_status_update,
     before_update,
     check_kind,
+    finalizer_warnings,
     may_go,
     name_rule,
+    with_defaults,
 )
 from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.times import now, rfc3339
@@ -38,6 +41,10 @@ from aim_rehearsal.apiserver.trees import same_value
 
 _STATUS = "status"
 _TERMINATING = "unable to create new content in namespace {} because it is being terminated"
+_STORAGE_ERROR = (
+    "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
+    "UID in precondition: {}, UID in object meta: {}"
+)
 Change = Callable[[JsonObject], JsonObject]
 
 
@@ -74,12 +81,15 @@ class Writer:
         """
         resource = call.resource
         moment = now()
+        if get_str(value, "metadata", "resourceVersion"):
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         value = _fresh_metadata(value, rfc3339(moment), keep_managed=applied)
         name = get_str(value, "metadata", "name") or ""
         self._check_home(call, name)
-        value = before_create(resource, value, rfc3339(moment))
+        value = with_defaults(resource, value)
         if not applied:
             value = _tracker(call).updated(None, value, options.field_manager, moment)
+        value = before_create(resource, value)
         problems = [
             *check_metadata(value, name_rule(resource)),
             *check_kind(resource, value, None),
@@ -87,12 +97,17 @@ class Writer:
         ]
         if problems:
             raise invalid(resource.group, resource.kind, name, problems)
+        for text in finalizer_warnings(resource, value):
+            call.warn(text)
         namespace = get_str(value, "metadata", "namespace") or ""
         if self.store.get(resource.collection, namespace, name) is not None:
             raise already_exists(resource.group, resource.plural, name)
         if options.dry_run:
             return value
-        return self.store.put(resource.collection, namespace, name, to_storage(resource, value))
+        stored = self.store.put(resource.collection, namespace, name, to_storage(resource, value))
+        if resource.collection == CRD_COLLECTION:
+            self.store.put(resource.collection, namespace, name, established(stored, rfc3339(moment)))
+        return stored
 
     def change(
         self, call: Call, change: Change, options: WriteOptions, *, applied: bool = False, must_be: str = ""
@@ -114,7 +129,7 @@ class Writer:
             stored = find(self.store, call)
             uid = get_str(stored, "metadata", "uid") or ""
             if must_be and must_be != uid:
-                why = f"Precondition failed: UID in precondition: {must_be}, UID in object meta: {uid}"
+                why = _STORAGE_ERROR.format(storage_key(resource, call.info), must_be, uid)
                 raise conflict(resource.group, resource.plural, call.info.name, why)
             old = resource.present(stored, call.version.name)
             new = _keep_identity(change(old), old)
@@ -123,17 +138,19 @@ class Writer:
             problems = _problems(call, new, old)
             if problems:
                 raise invalid(resource.group, resource.kind, call.info.name, problems)
+            for text in finalizer_warnings(resource, new):
+                call.warn(text)
             return self._commit(resource, new, old, stored, dry_run=options.dry_run)
 
     def _prepared(
         self, call: Call, new: JsonObject, old: JsonObject, options: WriteOptions, *, applied: bool
     ) -> JsonObject:
-        moment = now()
+        new = with_defaults(call.resource, new)
         if not applied:
-            new = _tracker(call).updated(old, new, options.field_manager, moment)
+            new = _tracker(call).updated(old, new, options.field_manager, now())
         if call.info.subresource == _STATUS:
             return before_status_update(new, old, custom=call.resource.custom)
-        return before_update(call.resource, new, old, rfc3339(moment))
+        return before_update(call.resource, new, old)
 
     def _commit(
         self, resource: Resource, new: JsonObject, old: JsonObject, stored: JsonObject, *, dry_run: bool
@@ -171,6 +188,12 @@ class Writer:
             raise forbidden(call.resource.group, call.resource.plural, name, why, [cause])
 
 
+def storage_key(resource: Resource, info: RequestInfo) -> str:
+    """Return the key under which a real server would store an object, as some of its messages name it."""
+    parts = ["", "registry", resource.group if resource.custom else "", resource.plural, info.namespace, info.name]
+    return "/".join([parts[0], *(part for part in parts[1:] if part)])
+
+
 def to_storage(resource: Resource, value: JsonObject) -> JsonObject:
     """Return an object at the version that its resource is stored at."""
     api_version = resource.api_version(resource.storage_version)
@@ -197,13 +220,15 @@ def _fresh_metadata(value: JsonObject, moment: str, *, keep_managed: bool) -> Js
 def _keep_identity(new: JsonObject, old: JsonObject) -> JsonObject:
     """Return the new object with the parts of metadata that an update cannot set taken from the old one."""
     metadata, before = dict(get_map(new, "metadata")), get_map(old, "metadata")
-    for key in ("generation", "creationTimestamp", "deletionTimestamp", "selfLink"):
+    for key in ("generation", "creationTimestamp", "selfLink"):
         metadata.pop(key, None)
         if key in before:
             metadata[key] = before[key]
     for key in ("uid", "deletionGracePeriodSeconds", "namespace"):
         if key in before:
             metadata.setdefault(key, before[key])
+    if "deletionTimestamp" in before:
+        metadata["deletionTimestamp"] = before["deletionTimestamp"]
     return {**new, "metadata": metadata}
 
 
@@ -213,21 +238,19 @@ def _check_revision(call: Call, new: JsonObject, old: JsonObject) -> None:
     given, current = str(metadata.get("resourceVersion") or ""), get_str(old, "metadata", "resourceVersion")
     if given in ("", "0"):
         if resource.custom or resource.kind == "CustomResourceDefinition":
-            shown = "0" if resource.custom else '""'
-            why = f"Invalid value: {shown}: must be specified for an update"
+            why = "Invalid value: 0: must be specified for an update"
             problem = FieldError("FieldValueInvalid", "metadata.resourceVersion", why)
-            raise invalid(resource.group, resource.kind, call.info.name, [problem])
+            raise invalid(resource.group, resource.plural, call.info.name, [problem])
         metadata["resourceVersion"] = current
     elif not given.isdigit():
-        why = f"Invalid value: {quoted(given)}: strconv.ParseUint: parsing {quoted(given)}: invalid syntax"
-        problem = FieldError("FieldValueInvalid", "resourceVersion", why)
-        raise invalid(resource.group, resource.kind, call.info.name, [problem])
+        raise ApiError(500, "", f"strconv.ParseUint: parsing {quoted(given)}: invalid syntax")
     elif given != current:
         raise conflict(resource.group, resource.plural, call.info.name)
 
 
 def _problems(call: Call, new: JsonObject, old: JsonObject) -> list[FieldError]:
-    found = [*check_metadata(new, name_rule(call.resource)), *check_metadata_change(new, old)]
-    if call.info.subresource != _STATUS:
-        found += check_kind(call.resource, new, old)
-    return [*found, *call.version.structural.validate(new, old)]
+    # The real server looks at metadata twice, for every kind and for this one, and reports twice.
+    found = [*check_metadata_change(new, old)] * 2
+    if call.info.subresource == _STATUS:
+        return [*found, *call.version.structural.validate_status(new, old)]
+    return [*found, *check_kind(call.resource, new, old), *call.version.structural.validate(new, old)]
