@@ -125,9 +125,16 @@ class Client:
                 if error.status != 410:
                     raise
 
-    def watch(self, kind: Kind, namespace: str | None = None, *, label_selector: str = "") -> "Watch":
-        """Return a watch over a collection; nothing is sent before it is iterated."""
-        return Watch(self, kind, namespace, label_selector)
+    def watch(self, kind: Kind, namespace: str | None = None, *, label_selector: str = "", since: str = "") -> "Watch":
+        """Return a watch over a collection; nothing is sent before it is iterated.
+
+        Args:
+            kind: what to watch.
+            namespace: where; None for everywhere.
+            label_selector: which objects.
+            since: resource version of a listing that the caller has already; empty to begin with a listing.
+        """
+        return Watch(self, kind, namespace, label_selector, since)
 
     def create(self, kind: Kind, manifest: JsonObject, *, manager: str = "") -> JsonObject:
         """Create an object in the namespace that its metadata names."""
@@ -254,32 +261,33 @@ class Client:
 class Watch:
     """A collection's state and then its changes, for as long as it is iterated.
 
-    Yields a :class:`Listing` first and again whenever the server has forgotten the history (then objects that are not
-    in it are gone), and a :class:`Change` for every event. It resumes after the last event when the server ends the
-    stream.
+    Yields a :class:`Listing` first (unless the caller has one) and again whenever the server has forgotten the history:
+    then objects that are not in it are gone. Yields a :class:`Change` for every event. Resumes after the last event
+    when the server ends the stream.
     """
 
-    def __init__(self, client: Client, kind: Kind, namespace: str | None, label_selector: str) -> None:
+    def __init__(self, client: Client, kind: Kind, namespace: str | None, label_selector: str, since: str) -> None:
         self._client = client
         self._kind = kind
         self._namespace = namespace
         self._label_selector = label_selector
+        self._version = since
         self._closed = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
 
     def __iter__(self) -> Iterator[Listing | Change]:
         while not self._closed.is_set():
-            listing = self._client.list_all(self._kind, self._namespace, label_selector=self._label_selector)
-            yield listing
-            version = listing.resource_version
+            if not self._version:
+                listing = self._client.list_all(self._kind, self._namespace, label_selector=self._label_selector)
+                self._version = listing.resource_version
+                yield listing
             try:
-                while not self._closed.is_set():
-                    for change in self._stream(version):
-                        version = get_str(change.object, "metadata", "resourceVersion") or version
-                        if change.type != "BOOKMARK":
-                            yield change
+                for change in self._stream(self._version):
+                    self._version = get_str(change.object, "metadata", "resourceVersion") or self._version
+                    if change.type != "BOOKMARK":
+                        yield change
             except WatchExpiredError:
-                continue
+                self._version = ""
 
     def close(self) -> None:
         """End the iteration, also from another thread while it waits for an event."""

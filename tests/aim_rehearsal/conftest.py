@@ -7,8 +7,10 @@ from importlib import resources
 import pytest
 
 from aim_api.crds import load_crds
+from aim_rehearsal.apiserver import LocalApiServer
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings
+from aim_rehearsal.roles import IDENTITIES, OPERATOR, role_objects
 from aim_rehearsal.worlds import load_world, parse_world
 from tests.aim_rehearsal.stage import Stage
 
@@ -21,39 +23,42 @@ def renamed(name, suffix):
     return parse_world(name, text)
 
 
-@pytest.fixture
-def local_stage():
-    """Return a function that puts a world on a local API and starts the operator."""
-    from aim_rehearsal.apiserver import LocalApiServer
-    from aim_rehearsal.roles import IDENTITIES, OPERATOR, role_objects
+@pytest.fixture(scope="session")
+def local_server():
+    """A local API with the project's definitions, which all tests of this process share."""
+    with LocalApiServer(identities=IDENTITIES) as server:
+        server.install_crds(load_crds())
+        server.seed(role_objects())
+        yield server
 
+
+def _stages(clients):
+    """Yield a function that puts a world on a server, in namespaces of its own, and starts the operator."""
     with contextlib.ExitStack() as stack:
 
         def start(world, settings=None):
-            server = stack.enter_context(LocalApiServer(identities=IDENTITIES))
-            server.install_crds(load_crds())
-            server.seed(role_objects())
-            admin, operator = (
-                Client(server.url, token=server.token(identity), ca_pem=server.ca_pem)
-                for identity in ("admin", OPERATOR)
-            )
-            return stack.enter_context(Stage(admin, operator, load_world(world), settings or Settings()).up())
+            stage = Stage(*clients, renamed(world, secrets.token_hex(3)), settings or Settings())
+            return stack.enter_context(stage.up())
 
         yield start
+
+
+@pytest.fixture
+def local_stage(local_server):
+    """Return a function that puts a world on the local API, in namespaces of its own."""
+    yield from _stages(
+        tuple(
+            Client(local_server.url, token=local_server.token(identity), ca_pem=local_server.ca_pem)
+            for identity in ("admin", OPERATOR)
+        )
+    )
 
 
 @pytest.fixture
 def real_stage(aim_plane):
     """Return a function that puts a world on the real API server, in namespaces of its own."""
-    with contextlib.ExitStack() as stack:
-
-        def start(world, settings=None):
-            ca_pem = aim_plane.ca_file.read_text()
-            admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=ca_pem)
-            stage = Stage(admin, admin, renamed(world, secrets.token_hex(3)), settings or Settings())
-            return stack.enter_context(stage.up())
-
-        yield start
+    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
+    yield from _stages((admin, admin))
 
 
 @pytest.fixture(params=["local", pytest.param("real", marks=pytest.mark.controlplane)])

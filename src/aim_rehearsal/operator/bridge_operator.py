@@ -99,12 +99,12 @@ class BridgeOperator:
         self._stopping.clear()
         self._store = Store()
         self._executor = Executor(self._client, self._store)
-        kinds = self._read_all()
+        present = self._read_all()
         if self._loaded is None:
             self._loaded = self._remember()
         self._dirty = {key for key in self._store if key.kind in CONTROLLERS}
-        for kind in kinds:
-            watch = self._client.watch(kind, label_selector=SELECTORS.get(kind.name, ""))
+        for kind, version in present.items():
+            watch = self._client.watch(kind, label_selector=SELECTORS.get(kind.name, ""), since=version)
             self._watches.append(watch)
             self._spawn(f"watch-{kind.plural}", self._follow, kind, watch)
         self._spawn("reconcile", self._run)
@@ -157,9 +157,9 @@ class BridgeOperator:
         self._threads.append(thread)
         thread.start()
 
-    def _read_all(self) -> list[Kind]:
-        """Read every collection into the store; return the kinds that the server has."""
-        present: list[Kind] = []
+    def _read_all(self) -> dict[Kind, str]:
+        """Read every collection into the store; return the kinds that the server has, with the version read."""
+        present: dict[Kind, str] = {}
         for kind in WATCHED:
             try:
                 listing = self._client.list_all(kind, label_selector=SELECTORS.get(kind.name, ""))
@@ -167,7 +167,7 @@ class BridgeOperator:
                 if error.status == 404:
                     continue
                 raise
-            present.append(kind)
+            present[kind] = listing.resource_version
             self._take(kind, listing)
         return present
 

@@ -66,7 +66,7 @@ def parse_world(name: str, text: str) -> World:
     Raises:
         WorldError: the text is not a world.
     """
-    content: Json = yaml.safe_load(text)
+    content: Json = yaml.load(text, Loader=yaml.CSafeLoader)
     if not isinstance(content, dict) or not get_str(content, "summary"):
         raise WorldError(f"world {name} is no object with a summary.")
     unknown = sorted(content.keys() - _FIELDS)
@@ -105,7 +105,7 @@ def _block(name: str) -> JsonObject:
     file = resources.files(__package__) / "blocks" / f"{name}.yaml"
     if not file.is_file():
         raise WorldError(f"there is no block {name}.")
-    content: Json = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content: Json = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     if not isinstance(content, dict):
         raise WorldError(f"block {name} is no object.")
     return content
