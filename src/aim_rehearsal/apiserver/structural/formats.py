@@ -5,8 +5,8 @@ Source of the rules: seen on a real API server (Kubernetes 1.36).
 
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Callable
-from email.utils import parseaddr
 
 from aim_rehearsal.apiserver.structural import times
 
@@ -14,6 +14,10 @@ _CREDIT_CARD = re.compile(
     r"(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})"
 )
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
+_QUOTED = r'"(?:[^"\\\r\n]|\\.)*"'
+_ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@{_ATOM}(?:\.{_ATOM})*"
+_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|(?:(?:{_ATOM}|{_QUOTED}|\.)[ \t]*)*<{_ADDRESS}>)[ \t]*")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _RGB_PART = r"\s*(?:0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
 _RGB = re.compile(rf"rgb\({_RGB_PART},{_RGB_PART},{_RGB_PART}\)", re.ASCII)
@@ -46,16 +50,26 @@ def _is_uuid(version: str, variant: str) -> Callable[[str], bool]:
 
 
 def _is_hostname(text: str) -> bool:
-    labels = text.split(".")
-    if not text or len(text.encode()) > 255 or any(len(label.encode()) > 63 for label in labels):
+    """One label, with a dash after its first character at most, or several that end in a domain of letters."""
+    *labels, last = text.split(".")
+    if len(text.encode()) > 255 or any(len(label.encode()) > 63 for label in (*labels, last)):
         return False
-    for label in labels:
-        inner = label.replace("-", "")
-        if not inner or label.startswith("-") or label.endswith("-"):
-            return False
-        if not all(character.isascii() and character.isalnum() or character.isalpha() for character in inner):
-            return False
-    return len(labels) == 1 or (len(labels[-1]) >= 2 and labels[-1].isalpha())
+    if not labels:
+        return last != "" and _is_host_text(last[0] + last[1:].removeprefix("-"))
+    if len(last) < 2 or not all(_is_letter(character) for character in last):
+        return False
+    return all(label and "-" not in (label[0], label[-1]) and _is_host_text(label.replace("-", "")) for label in labels)
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character).startswith("L")
+
+
+def _is_host_text(text: str) -> bool:
+    return all(
+        (character.isascii() and character.isalnum()) or unicodedata.category(character)[0] in "LS"
+        for character in text
+    )
 
 
 def _without_leading_zeros(address: str) -> str:
@@ -84,7 +98,7 @@ def _is_ipv6(text: str) -> bool:
 
 def _is_cidr(text: str) -> bool:
     address, slash, bits = text.partition("/")
-    if not slash or not bits.isascii() or not bits.isdigit() or (len(bits) > 1 and bits.startswith("0")):
+    if not slash or not bits.isascii() or not bits.isdigit():
         return False
     if not (_is_ipv6(address) or _is_ipv4(address)):
         return False
@@ -118,9 +132,7 @@ def _is_authority(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    _, address = parseaddr(text, strict=True) if text.strip() else ("", "")
-    local, at, domain = address.rpartition("@")
-    return bool(at and local and domain) and " " not in address
+    return _EMAIL.fullmatch(text) is not None
 
 
 def _is_isbn10(text: str) -> bool:

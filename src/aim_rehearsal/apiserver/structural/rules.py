@@ -14,7 +14,7 @@ from aim_rehearsal.apiserver.structural import errors, fieldpaths, gotext
 from aim_rehearsal.apiserver.structural.cel import types
 from aim_rehearsal.apiserver.structural.cel.compiler import Program, compile_expression
 from aim_rehearsal.apiserver.structural.cel.declarations import declare
-from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError
+from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError, InstantiationError
 from aim_rehearsal.apiserver.structural.cel.types import Type, is_dynamic, optional_of
 from aim_rehearsal.apiserver.structural.cel.values import NONE, Optional
 from aim_rehearsal.apiserver.structural.correlation import Correlated, excuses_rule, items_by_key, list_map_key
@@ -221,6 +221,8 @@ def _program(rule: Rule, expression: str, kind: Type, expected: Type) -> Program
 def _refusal(error: CompileError, expression: str, subject: str, wanted: str) -> str:
     if error.problem == _WRONG_RESULT:
         return f"{subject or 'cel expression '}must evaluate to {wanted}"
+    if isinstance(error, InstantiationError):
+        return error.problem if not subject else error.problem.replace("program", "messageExpression", 1)
     return f"{subject}compilation failed: {error.shown(expression)}"
 
 

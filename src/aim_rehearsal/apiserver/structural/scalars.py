@@ -68,7 +68,7 @@ def number_part(node: Node) -> Part | int:
 def _range_check(type_name: str, format_name: str) -> Callable[[float], bool] | None:
     if type_name == "integer":
         low, high = _INT_BOUNDS.get(format_name, _INT_BOUNDS["int64"])
-        return lambda value: low <= value <= high
+        return lambda value: low <= value <= high and (isinstance(value, int) or value.is_integer())
     if type_name == "number" and format_name == "float":
         return _fits_float32
     return None
@@ -130,12 +130,19 @@ def _multiple_of(limits: Limits) -> Callable[[float], str] | None:
         step = _bound(factor, value)
         if step <= 0:
             return ""
-        whole = value % step == 0 if isinstance(value, int) else _is_whole(value, step)
+        whole = (
+            value % step == 0 if isinstance(value, int) else is_whole(1 / step * value if step < 1 else value / step)
+        )
         return "" if whole else f"be a multiple of {gotext.number(step)}"
 
     return check
 
 
-def _is_whole(value: float, step: float) -> bool:
-    quotient = 1 / step * value if step < 1 else value / step
-    return abs(quotient - round(quotient)) <= 1e-9 * max(1.0, abs(quotient))
+_MAX_SAFE_INTEGER = 2.0**53 - 1
+
+
+def is_whole(value: float) -> bool:
+    """Return whether a float counts as an integer: no more than rounding away from one that JSON carries exactly."""
+    if not abs(value) <= _MAX_SAFE_INTEGER:
+        return False
+    return abs(value - round(value)) <= 1e-9 * abs(value)

@@ -11,7 +11,7 @@ from aim_rehearsal.apiserver.structural import formats, problems
 from aim_rehearsal.apiserver.structural.nodes import Node
 from aim_rehearsal.apiserver.structural.paths import MapKey, Path
 from aim_rehearsal.apiserver.structural.problems import Problem
-from aim_rehearsal.apiserver.structural.scalars import Part, number_part, string_part
+from aim_rehearsal.apiserver.structural.scalars import Part, is_whole, number_part, string_part
 
 Check = Callable[[Json, Path, list[Problem]], int]
 """Checks one value, appends what it finds and returns how many checks took place."""
@@ -94,7 +94,7 @@ def _type_check(node: Node) -> Check:
             found.append(problems.wrong_type(path, expected, "null"))
             return 0
         actual = _JSON_TYPES[type(value)]
-        if isinstance(value, float) and value.is_integer() and "integer" in node.types:
+        if isinstance(value, float) and "integer" in node.types and is_whole(value):
             return 1
         if name and not isinstance(value, str | list):
             found.append(problems.wrong_type(path, name, _GO_FORMATS.get(actual, "")))

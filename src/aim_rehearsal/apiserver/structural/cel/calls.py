@@ -1,17 +1,24 @@
 """Calls of functions and operators: which overload is meant, and the operators that do not evaluate all their arguments."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import cast
+
+from aim_api.tree import Json
 
 from aim_rehearsal.apiserver.structural.cel import types, values
 from aim_rehearsal.apiserver.structural.cel.equality import comparison
-from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError
+from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError, InstantiationError
 from aim_rehearsal.apiserver.structural.cel.functions import Overload, choose_at_run_time
 from aim_rehearsal.apiserver.structural.cel.library import FUNCTIONS
+from aim_rehearsal.apiserver.structural.cel.library.formatting import static_problem
 from aim_rehearsal.apiserver.structural.cel.program import Compiled, Context, Frame, Run, Scope
-from aim_rehearsal.apiserver.structural.cel.syntax import Call, Expression, Literal, Name, Select
+from aim_rehearsal.apiserver.structural.cel.syntax import Call, Expression, ListLiteral, Literal, Name, Select
 from aim_rehearsal.apiserver.structural.cel.types import A, Type, is_dynamic, list_of, map_of, optional_of, shown
 from aim_rehearsal.apiserver.structural.cel.values import Optional
+from aim_rehearsal.apiserver.structural.correlation import list_map_key
+from aim_rehearsal.apiserver.structural.listtypes import identity
 
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
 _CHECKED_LITERALS = {"duration": 0, "timestamp": 0, "matches": -1, "find": -1, "findAll": 1}
 """Functions whose argument at this place is checked when the expression is compiled, if it is a literal."""
 
@@ -28,6 +35,8 @@ def qualified_name(expression: Expression, scope: Scope) -> str:
 
 def call(context: Context, node: Call, scope: Scope) -> Compiled:
     """Compile ``f(x)`` and the operators that evaluate all their arguments."""
+    if node.function not in FUNCTIONS:
+        raise _undeclared(node, node.function)
     arguments = [context.compile(argument, scope) for argument in node.arguments]
     return _resolved(context, node, node.function, arguments, is_member=False)
 
@@ -35,24 +44,26 @@ def call(context: Context, node: Call, scope: Scope) -> Compiled:
 def member_call(context: Context, node: Call, scope: Scope) -> Compiled:
     """Compile ``x.f(y)``, where ``x.f`` may also be the qualified name of a function."""
     assert node.target is not None
-    prefix = qualified_name(node.target, scope)
-    arguments = [context.compile(argument, scope) for argument in node.arguments]
-    if prefix and f"{prefix}.{node.function}" in FUNCTIONS:
-        return _resolved(context, node, f"{prefix}.{node.function}", arguments, is_member=False)
+    name = f"{qualified_name(node.target, scope)}.{node.function}"
+    if name in FUNCTIONS:
+        arguments = [context.compile(argument, scope) for argument in node.arguments]
+        return _resolved(context, node, name, arguments, is_member=False)
     target = context.compile(node.target, scope)
+    if node.function not in FUNCTIONS and node.function not in ("or", "orValue"):
+        raise _undeclared(node, node.function)
+    arguments = [context.compile(argument, scope) for argument in node.arguments]
     if node.function in ("or", "orValue") and len(arguments) == 1:
         return _alternative(context, node, target, arguments[0])
+    if node.function == "format" and len(arguments) == 1:
+        _check_format(context, node, scope)
     return _resolved(context, node, node.function, [target, *arguments], is_member=True)
 
 
 def _resolved(context: Context, node: Call, name: str, arguments: Sequence[Compiled], *, is_member: bool) -> Compiled:
-    overloads = FUNCTIONS.get(name)
-    if overloads is None:
-        raise CompileError(node.position, f"undeclared reference to '{name}' (in container '')")
     given = [argument.type for argument in arguments]
     candidates: list[Overload] = []
     result: Type | None = None
-    for overload in overloads:
+    for overload in FUNCTIONS[name]:
         if overload.is_member != is_member:
             continue
         *parameters, produced = context.inference.instantiate([*overload.parameters, overload.result])
@@ -62,11 +73,52 @@ def _resolved(context: Context, node: Call, name: str, arguments: Sequence[Compi
             result = found if result is None or result.name == found.name else types.DYN
     if result is None:
         raise _no_overload(context, node, name, given, is_member=is_member)
+    run = _invocation(candidates, [_decoded(context, argument) for argument in arguments], context, given)
     if name == "_+_" and result.name == "list":
         result = context.inference.resolve(given[0])
-    run = _invocation(candidates, [_decoded(context, argument) for argument in arguments], context, given)
+        run = _union(run, result) if result.list_type else run
     _check_literals(node, name, arguments, run)
+    if name in _CONVERSIONS and arguments[0].constant:
+        return _converted(node, result, run)
     return Compiled(result, run)
+
+
+def _union(run: Run, kind: Type) -> Run:
+    """Adding to a list of type ``set`` or ``map`` keeps one item of each value or key, the later one's content."""
+    keys = kind.list_map_keys
+
+    def unite(frame: Frame) -> object:
+        merged: dict[Hashable, Json] = {}
+        for item in cast("list[Json]", run(frame)):
+            merged[list_map_key(item, keys) if keys else identity(item)] = item
+        return list(merged.values())
+
+    return unite
+
+
+def _converted(node: Call, kind: Type, run: Run) -> Compiled:
+    """Convert a constant once and for all."""
+    try:
+        value = run([])
+    except CelError as error:
+        raise InstantiationError(node.position, f"program instantiation failed: {error}") from None
+    return Compiled(kind, lambda _frame: value, constant=True)
+
+
+def _check_format(context: Context, node: Call, scope: Scope) -> None:
+    """Refuse a literal template that does not fit a literal list of values."""
+    template, listed = node.target, node.arguments[0]
+    if not (isinstance(template, Literal) and isinstance(template.value, str) and isinstance(listed, ListLiteral)):
+        return
+    kinds = [context.inference.resolve(context.compile(each, scope).type) for each, _ in listed.elements]
+    problem = static_problem(template.value, ["dyn" if is_dynamic(kind) else kind.name for kind in kinds])
+    if problem is not None:
+        index, text = problem
+        raise CompileError(node.position if index is None else listed.elements[index][0].position, text)
+
+
+def _undeclared(node: Call, name: str) -> CompileError:
+    return CompileError(node.position, f"undeclared reference to '{name}' (in container '')")
 
 
 def _no_overload(context: Context, node: Call, name: str, given: Sequence[Type], *, is_member: bool) -> CompileError:

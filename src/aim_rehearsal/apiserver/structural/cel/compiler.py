@@ -67,6 +67,7 @@ def compile_expression(expression: str, variables: Mapping[str, Type]) -> Progra
     compiler = _Compiler(len(variables))
     scope = {name: Variable(slot, kind) for slot, (name, kind) in enumerate(variables.items())}
     compiled = compiler.compile(parse(expression), scope)
+    compiler.refuse_mixed_literals()
     kind = compiler.inference.resolve(compiled.type)
     return Program(kind, compiled.run, frozenset(compiler.used), compiler.slots - len(variables))
 
@@ -76,6 +77,8 @@ class _Compiler:
         self.inference = Inference()
         self.slots = slots
         self.used: set[str] = set()
+        self.mixed: list[tuple[int, Type, Type]] = []
+        self.formatting = 0
 
     def new_variable(self, kind: Type) -> Variable:
         self.slots += 1
@@ -122,19 +125,33 @@ class _Compiler:
                 field = node.arguments[0]
                 if not isinstance(field, Select) or field.optional:
                     raise CompileError(field.position, "invalid argument to has() macro")
-                return selection.presence(self, field, scope)
+                return selection.presence(self, field, scope, node.position)
             special = calls.SPECIAL.get(node.function)
             return calls.call(self, node, scope) if special is None else special(self, node, scope)
         macro = MACROS.get((node.function, len(node.arguments)))
-        return calls.member_call(self, node, scope) if macro is None else macro(self, node, scope)
+        if macro is not None:
+            return macro(self, node, scope)
+        self.formatting += node.function == "format"
+        compiled = calls.member_call(self, node, scope)
+        self.formatting -= node.function == "format"
+        return compiled
 
-    def _join(self, previous: Type | None, current: Type, node: Expression) -> Type:
-        if previous is None:
-            return current
-        joined = self.inference.join(previous, current)
-        if joined is None:
-            expected, found = self.inference.resolve(previous), self.inference.resolve(current)
-            raise CompileError(node.position, f"expected type '{shown(expected)}' but found '{shown(found)}'")
+    def refuse_mixed_literals(self) -> None:
+        """Refuse lists and maps whose parts have several types; only what is formatted may be such."""
+        for position, first, other in sorted(self.mixed, key=lambda entry: entry[0]):
+            expected, found = shown(self.inference.resolve(first)), shown(self.inference.resolve(other))
+            if expected != found:
+                raise CompileError(position, f"expected type '{expected}' but found '{found}'")
+
+    def _join(self, kinds: list[tuple[Type, Expression]]) -> Type:
+        """Return the type of the parts of a literal."""
+        if not kinds:
+            return self.inference.variable()
+        joined = kinds[0][0]
+        for kind, node in kinds[1:]:
+            joined = self.inference.join(joined, kind) or types.DYN
+            if not self.formatting:
+                self.mixed.append((node.position, kinds[0][0], kind))
         return joined
 
     def _element(self, compiled: Compiled, node: Expression, *, optional: bool) -> Type:
@@ -146,29 +163,29 @@ class _Compiler:
         return kind.parameters[0]
 
     def _list(self, node: ListLiteral, scope: Scope) -> Compiled:
-        element: Type | None = None
+        kinds: list[tuple[Type, Expression]] = []
         parts: list[tuple[Run, bool]] = []
         constant = True
         for expression, optional in node.elements:
             compiled = self.compile(expression, scope)
-            element = self._join(element, self._element(compiled, expression, optional=optional), expression)
+            kinds.append((self._element(compiled, expression, optional=optional), expression))
             parts.append((compiled.run, optional))
             constant = constant and compiled.constant and not optional
-        kind = list_of(element or self.inference.variable())
+        kind = list_of(self._join(kinds))
         if constant:
             return _constant(kind, [run([]) for run, _ in parts])
         return Compiled(kind, lambda frame: list(_present(frame, parts)))
 
     def _map(self, node: MapLiteral, scope: Scope) -> Compiled:
-        key_type: Type | None = None
-        value_type: Type | None = None
+        keys: list[tuple[Type, Expression]] = []
+        values: list[tuple[Type, Expression]] = []
         parts: list[tuple[Run, Run, bool]] = []
         for key, value, optional in node.entries:
             compiled_key, compiled_value = self.compile(key, scope), self.compile(value, scope)
-            key_type = self._join(key_type, compiled_key.type, key)
-            value_type = self._join(value_type, self._element(compiled_value, value, optional=optional), value)
+            keys.append((compiled_key.type, key))
+            values.append((self._element(compiled_value, value, optional=optional), value))
             parts.append((compiled_key.run, compiled_value.run, optional))
-        kind = map_of(key_type or self.inference.variable(), value_type or self.inference.variable())
+        kind = map_of(self._join(keys), self._join(values))
         return Compiled(kind, lambda frame: _entries(frame, parts))
 
 

@@ -21,7 +21,7 @@ _STRING = Node(type="string")
 _METADATA = Node(type="object", properties={"name": _STRING, "generateName": _STRING})
 
 
-def declare(node: Node, *, root: bool, name: str = "object") -> Type | None:
+def declare(node: Node, *, root: bool, name: str = "selfType") -> Type | None:
     """Return the type of a schema, or None where expressions cannot see its values.
 
     Args:

@@ -27,4 +27,12 @@ class CompileError(Exception):
         return f"ERROR: <input>:{row + 1}:{column + 1}: {self.problem}\n | {line}\n | {'.' * column}^"
 
 
+class InstantiationError(CompileError):
+    """An expression with a conversion of a constant that fails, such as ``int('x')``."""
+
+    def shown(self, expression: str) -> str:  # noqa: ARG002 - the place is not shown
+        """Return the message alone."""
+        return self.problem
+
+
 NO_SUCH_OVERLOAD = "no such overload"

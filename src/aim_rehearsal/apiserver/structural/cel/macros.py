@@ -304,7 +304,6 @@ MACROS: dict[tuple[str, int], Macro] = {
     ("exists", 3): _decided_by(verdict=True, variables=2),
     ("exists_one", 2): _exists_one(1),
     ("exists_one", 3): _exists_one(2),
-    ("existsOne", 2): _exists_one(1),
     ("existsOne", 3): _exists_one(2),
     ("filter", 2): _filter,
     ("map", 2): _map(1),

@@ -6,6 +6,7 @@ from aim_rehearsal.apiserver.structural.cel import types
 from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError
 from aim_rehearsal.apiserver.structural.cel.program import Compiled, Context, Frame, Run, Scope
 from aim_rehearsal.apiserver.structural.cel.syntax import Index, Select
+from aim_rehearsal.apiserver.structural.cel.tokens import RESERVED
 from aim_rehearsal.apiserver.structural.cel.types import DYN, Decode, Type, is_dynamic, is_optional, optional_of, shown
 from aim_rehearsal.apiserver.structural.cel.values import NONE, Optional, UInt, type_name
 
@@ -15,21 +16,23 @@ def select(context: Context, node: Select, scope: Scope) -> Compiled:
     operand = context.compile(node.operand, scope)
     holder = context.inference.resolve(operand.type)
     inner = holder.parameters[0] if is_optional(holder) else holder
-    key, found = _field(context, inner, node)
+    key, found = _field(context, inner, node.field, node.position)
     decode = found.decode if found.is_scalar else None
     if node.optional or is_optional(holder):
         return Compiled(optional_of(found), _optional_read(operand.run, key, decode, inner))
     if is_dynamic(inner):
         return Compiled(found, _dynamic_read(operand.run, key))
-    return Compiled(found, _read(operand, key, node.field, decode, null_is_absent=inner.fields is not None))
+    if inner.fields is None:
+        return Compiled(found, _entry_read(operand.run, key, node.field, decode))
+    return Compiled(found, _field_read(operand, key, node.field, found))
 
 
-def presence(context: Context, node: Select, scope: Scope) -> Compiled:
-    """Compile ``has(a.b)``."""
+def presence(context: Context, node: Select, scope: Scope, position: int) -> Compiled:
+    """Compile ``has(a.b)``, which stands at ``position``."""
     operand = context.compile(node.operand, scope)
     holder = context.inference.resolve(operand.type)
     inner = holder.parameters[0] if is_optional(holder) else holder
-    key, _ = _field(context, inner, node)
+    key, _ = _field(context, inner, node.field, position)
     run = operand.run
     if is_optional(holder) or is_dynamic(inner):
         return Compiled(types.BOOL, lambda frame: _find(_opened(run(frame)), key, inner).present)
@@ -41,19 +44,19 @@ def presence(context: Context, node: Select, scope: Scope) -> Compiled:
     return Compiled(types.BOOL, lambda frame: _mapping(run(frame)).get(key) is not None)
 
 
-def _field(context: Context, holder: Type, node: Select) -> tuple[str, Type]:
-    """Return the key of a field in JSON and the field's type."""
+def _field(context: Context, holder: Type, name: str, position: int) -> tuple[str, Type]:
+    """Return the key of a field in JSON and the field's type; reserved words need not be escaped."""
     if holder.fields is not None:
-        field = holder.fields.get(node.field)
+        field = holder.fields.get(name) or holder.fields.get(f"__{name}__" if name in RESERVED else name)
         if field is None:
-            raise CompileError(node.position, f"undefined field '{node.field}'")
+            raise CompileError(position, f"undefined field '{name}'")
         return field.key, field.type
     if holder.name == "map":
-        return node.field, holder.parameters[1]
+        return name, holder.parameters[1]
     if is_dynamic(holder):
         context.inference.accept([DYN], [holder])
-        return node.field, DYN
-    raise CompileError(node.position, f"type '{shown(holder)}' does not support field selection")
+        return name, DYN
+    raise CompileError(position, f"type '{shown(holder)}' does not support field selection")
 
 
 def _mapping(value: object) -> dict[str, object]:
@@ -69,18 +72,45 @@ def _opened(value: object) -> object:
     return value
 
 
-def _read(operand: Compiled, key: str, name: str, decode: Decode | None, *, null_is_absent: bool) -> Run:
-    run, slot = operand.run, operand.slot
+def _field_read(operand: Compiled, key: str, name: str, kind: Type) -> Run:
+    """Read a property of an object, whose value may be of a wrong type only where an update did not change it."""
+    run, slot, decode = operand.run, operand.slot, kind.decode if kind.is_scalar else None
+    wanted = _PLAIN_TYPES.get(kind)
 
     def read(frame: Frame) -> object:
-        value = _mapping(run(frame) if slot is None else frame[slot]).get(key, NONE)
-        if value is NONE or (value is None and null_is_absent):
+        value = _mapping(run(frame) if slot is None else frame[slot]).get(key)
+        if value is None:
             raise CelError(f"no such key: {name}")
+        if wanted is not None and type(value) is not wanted:
+            raise CelError(f"invalid data, expected {kind.name}, got {_GO_TYPES[type(value)]}")
         return value
 
     if decode is None:
         return read
     return lambda frame: decode(read(frame))
+
+
+_PLAIN_TYPES: dict[Type, type] = {types.STRING: str, types.INT: int, types.BOOL: bool}
+_GO_TYPES: dict[type, str] = {
+    str: "string",
+    int: "int64",
+    float: "float64",
+    bool: "bool",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
+
+
+def _entry_read(run: Run, key: str, name: str, decode: Decode | None) -> Run:
+    """Read an entry of a map, which may be null."""
+
+    def read(frame: Frame) -> object:
+        value = _mapping(run(frame)).get(key, NONE)
+        if value is NONE:
+            raise CelError(f"no such key: {name}")
+        return value if decode is None else decode(value)
+
+    return read
 
 
 def _dynamic_read(run: Run, key: str) -> Run:

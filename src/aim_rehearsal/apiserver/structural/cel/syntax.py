@@ -104,7 +104,9 @@ class _Parser:
         if token is None:
             found = self.peek()
             wanted = {"end": "<EOF>", "name": "IDENTIFIER"}.get(kind, f"'{kind}'")
-            raise CompileError(found.position, f"Syntax error: mismatched input '{found.text}' expecting {wanted}")
+            alone = kind == "end" and self.tokens[self.next + 1].kind == "end"
+            problem = "extraneous" if alone else "mismatched"
+            raise CompileError(found.position, f"Syntax error: {problem} input '{found.text}' expecting {wanted}")
         return token
 
     def expression(self) -> Expression:

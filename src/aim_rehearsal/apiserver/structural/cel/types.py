@@ -107,6 +107,8 @@ def is_dynamic(candidate: Type) -> bool:
 
 def shown(candidate: Type) -> str:
     """Return a type as messages write it."""
+    if isinstance(candidate, TypeVariable):
+        return DYN.name
     name = _SHOWN.get(candidate.name, candidate.name)
     if not candidate.parameters:
         return name

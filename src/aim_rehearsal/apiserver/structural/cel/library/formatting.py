@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from aim_rehearsal.apiserver.structural import gotext
 from aim_rehearsal.apiserver.structural.cel.failures import CelError
@@ -18,6 +19,8 @@ _WORDS = {
     "b": "only integers and bools can be formatted as binary",
     "o": "octal clause can only be used on integers",
     "x": "only integers, byte buffers, and strings can be formatted as hex",
+    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
+    "timestamps",
 }
 
 
@@ -38,6 +41,36 @@ def format_text(template: str, values: list[object]) -> str:
         return _formatted(match[2], precision, values[used - 1])
 
     return _CLAUSE.sub(replace, template)
+
+
+_ACCEPTED = {
+    "s": "list map int uint double bool string bytes null_type type google.protobuf.Timestamp google.protobuf.Duration",
+    "d": "int uint",
+    "f": "double string",
+    "e": "double string",
+    "b": "int uint bool",
+    "x": "int uint string bytes",
+    "o": "int uint",
+}
+
+
+def static_problem(template: str, kinds: Sequence[str]) -> tuple[int | None, str] | None:
+    """Return what is wrong with a template for values of the given types, and the index of the value it is about."""
+    clauses = [match for match in _CLAUSE.finditer(template) if match[0] != "%%"]
+    for index, match in enumerate(clauses):
+        if match[2] is None:
+            return None, "unexpected end of string"
+        if index >= len(kinds):
+            return None, f"index {index} out of range"
+        accepted = _ACCEPTED.get(match[2].lower() if match[2] == "X" else match[2])
+        if accepted is None:
+            return None, f'could not parse formatting clause: unrecognized formatting clause "{match[2]}"'
+        if kinds[index] not in ("dyn", *accepted.split()):
+            return index, f"error during formatting: {_WORDS[match[2].lower()]}, was given {kinds[index]}"
+    if len(kinds) > len(clauses):
+        given = f"(expected {len(clauses)}, got {len(kinds)})"
+        return None, f"too many arguments supplied to string.format {given}"
+    return None
 
 
 def _formatted(clause: str, precision: int, value: object) -> str:
@@ -99,10 +132,7 @@ def _text(value: object) -> str:
         return "null"
     if isinstance(value, str | int | Duration | Timestamp | TypeValue):
         return str(value)
-    raise CelError(
-        "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, "
-        f"types, durations, and timestamps, was given {type_name(value)}"
-    )
+    raise _unfit("s", value)
 
 
 def _literal(value: object) -> str:

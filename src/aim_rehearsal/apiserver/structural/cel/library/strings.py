@@ -87,7 +87,7 @@ def _join(texts: list[object], separator: str = "") -> str:
     parts: list[str] = []
     for text in texts:
         if not isinstance(text, str):
-            raise CelError(f"join: invalid input: {text}")
+            raise CelError(f"join: invalid input: {0 if text is None else text}")
         parts.append(text)
     return separator.join(parts)
 
