@@ -146,7 +146,7 @@ def _from_kubeconfig(
 
 
 def _from_pod(environ: Mapping[str, str], wall_clock: Callable[[], float]) -> _Target:
-    pod = official.in_cluster()
+    pod = official.in_cluster(environ)
     authorities = read_file(Path(pod.authorities_file), "the certificate authority of the service account")
     endpoint = Endpoint(pod.server, TlsSettings(authorities), proxy_for(pod.server, None, environ))
 

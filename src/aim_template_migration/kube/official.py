@@ -7,7 +7,7 @@ impersonation, logs a failed exec plugin and goes on without credentials, and tr
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -142,8 +142,8 @@ def run_exec_plugin(settings: JsonObject, cluster: JsonObject) -> JsonObject:
         raise ConnectError(f"the exec plugin {command} failed: {words}; run it by hand to see why") from error
 
 
-def in_cluster() -> InCluster:
-    """Return the settings of the pod that this process runs in.
+def in_cluster(environ: Mapping[str, str]) -> InCluster:
+    """Return the settings of the pod that this process runs in, whose ``environ`` names the server.
 
     Raises:
         ConnectError: there is no service account, or the environment does not name the server.
@@ -152,9 +152,10 @@ def in_cluster() -> InCluster:
     configuration = cast("_Configuration", importlib.import_module("kubernetes.client").Configuration())
     token_file, authorities_file = module.SERVICE_TOKEN_FILENAME, module.SERVICE_CERT_FILENAME
     try:
-        module.InClusterConfigLoader(token_filename=token_file, cert_filename=authorities_file).load_and_set(
-            configuration
+        loader = module.InClusterConfigLoader(
+            token_filename=token_file, cert_filename=authorities_file, environ=environ
         )
+        loader.load_and_set(configuration)
     except (module.ConfigException, OSError) as error:
         raise ConnectError(
             f"this pod has no usable service account ({error}); mount its token, or name a kubeconfig"

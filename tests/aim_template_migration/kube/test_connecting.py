@@ -453,9 +453,8 @@ def test_a_pods_service_account(server, tmp_path, monkeypatch):
     module = "kubernetes.config.incluster_config"
     monkeypatch.setattr(f"{module}.SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
     monkeypatch.setattr(f"{module}.SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
-    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(server.port))
-    cluster = connect(ConnectionOptions())
+    environ = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
+    cluster = connect(ConnectionOptions(), environ=environ)
     assert authorizations(server) == ["Bearer pod-token"]
     assert cluster.origin == "the pod's service account"
     (tmp_path / "token").write_text("renewed")
@@ -467,9 +466,8 @@ def test_a_pods_service_account(server, tmp_path, monkeypatch):
 
 def test_a_pod_without_a_service_account_is_explained(tmp_path, monkeypatch):
     monkeypatch.setattr("kubernetes.config.incluster_config.SERVICE_TOKEN_FILENAME", str(tmp_path / "none"))
-    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
-    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
-    assert "this pod has no usable service account" in refused(connect, ConnectionOptions())
+    environ = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
+    assert "this pod has no usable service account" in refused(connect, ConnectionOptions(), environ=environ)
 
 
 # No connection
@@ -487,6 +485,14 @@ def test_an_unreachable_server_is_named_at_once(server, connected, waits):
     assert f"no connection to https://127.0.0.1:{free}: connection refused" in text
     assert 'context "test" of' in text
     assert waits == []
+
+
+def test_a_server_that_accepts_and_says_nothing_got_nothing(server, write_kubeconfig):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        path = write_kubeconfig(server, cluster={"server": url})
+        text = refused(connect, ConnectionOptions(kubeconfig=path, request_timeout=0.2))
+    assert f"no connection to {url} in time" in text
 
 
 def test_a_name_that_does_not_resolve_is_named(server, connected):

@@ -91,4 +91,6 @@ def test_a_failure_to_renew_is_not_forgotten():
 def test_texts_are_freed_of_the_credentials_in_use():
     credentials = Source().credentials()
     assert credentials.scrub("Bearer token-1 and token-1") == "Bearer <redacted> and <redacted>"
+    short = Identity("a test", (("Authorization", "Bearer t"),))
+    assert Credentials(lambda: short, lambda: short).scrub("a text") == "a text"
     assert Credentials(lambda: Identity("nobody"), lambda: Identity("nobody")).scrub("text") == "text"
