@@ -71,6 +71,11 @@ def test_an_empty_file_among_several_is_one_without_entries(write):
     assert selection.files == (files[2],)
 
 
+def test_several_empty_files_are_named(write):
+    files = [write("a", ""), write("b", "# nothing")]
+    assert f"{files[0]}, {files[1]} are empty" in refused(select, files, None)
+
+
 def test_the_namespace_of_the_context_is_not_kept(write):
     selection = select([write("a", config("a", current="a"))], None)
     assert "trap" not in repr(selection)

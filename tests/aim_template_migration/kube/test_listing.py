@@ -99,6 +99,7 @@ INCOMPLETE = {
     "an item of another namespace": page(items=[service("a", namespace="team-b")]),
     "an item without a name": page(items=[{"metadata": {}}]),
     "an item that is no object": page(items=["a"]),
+    "an item with a number beyond any": Reply(200, json.dumps(page("a").body).replace('"a"', "1e999").encode()),
     "a token that is no string": page("a", metadata={"resourceVersion": "7", "continue": 3}),
 }
 
