@@ -1,0 +1,100 @@
+"""Every field of the served schemas has a fate, found by walking the CRDs."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from aim_api.crds import load_crds
+from aim_api.tree import JsonObject
+from aim_template_migration.documents.codes import CODES
+from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
+from aim_template_migration.mapping.fates import Fate, FateTable
+from aim_template_migration.mapping.model_fates import MODEL_FATES
+from aim_template_migration.mapping.runtime_config_fates import RUNTIME_CONFIG_FATES
+from aim_template_migration.mapping.service_fates import SERVICE_FATES
+from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
+
+TABLES = {
+    "AIMService": SERVICE_FATES,
+    "AIMServiceTemplate": TEMPLATE_FATES,
+    "AIMClusterServiceTemplate": TEMPLATE_FATES,
+    "AIMModel": MODEL_FATES,
+    "AIMClusterModel": MODEL_FATES,
+    "AIMTemplateCache": TEMPLATE_CACHE_FATES,
+    "AIMRuntimeConfig": RUNTIME_CONFIG_FATES,
+    "AIMClusterRuntimeConfig": RUNTIME_CONFIG_FATES,
+}
+
+
+def leaf_paths(schema: JsonObject, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield a concrete path for every leaf property of a schema."""
+    if schema.get("properties"):
+        for name, below in schema["properties"].items():
+            yield from leaf_paths(below, (*path, name))
+    elif isinstance(schema.get("items"), dict):
+        yield from leaf_paths(schema["items"], (*path, 0))
+    elif isinstance(schema.get("additionalProperties"), dict):
+        yield from leaf_paths(schema["additionalProperties"], (*path, "any-key"))
+    else:
+        yield path
+
+
+def served_specs() -> Iterator[tuple[str, JsonObject]]:
+    for definition in load_crds():
+        kind = definition["spec"]["names"]["kind"]
+        for version in definition["spec"]["versions"]:
+            if kind in TABLES and version["served"]:
+                yield f"{kind} {version['name']}", version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+
+
+SPECS = dict(served_specs())
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_served_field_has_a_fate(name: str):
+    table = TABLES[name.split(maxsplit=1)[0]]
+    missing = [path for path in leaf_paths(SPECS[name], ("spec",)) if table.find(path) is None]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "table", {id(table): table for table in TABLES.values()}.values(), ids=lambda table: table.kind
+)
+def test_every_served_row_names_a_served_field(table: FateTable):
+    paths = {
+        path for name, spec in SPECS.items() if TABLES[name.split()[0]] is table for path in leaf_paths(spec, ("spec",))
+    }
+    used = {id(table.find(path)) for path in paths}
+    # The last row of spec.overrides catches what a served schema can't hold, and so no served field reaches it.
+    idle = [
+        fate.path for fate in table.fates if fate.served and id(fate) not in used and fate.path != "spec.overrides.**"
+    ]
+    assert idle == []
+
+
+def test_every_row_says_why_and_refuses_with_a_known_code():
+    for table in TABLES.values():
+        for fate in table.fates:
+            assert fate.reason
+            assert not fate.refusal or fate.refusal in CODES
+            assert bool(fate.target) or fate.fate in (Fate.DEFAULTED, Fate.REFUSED), fate.path
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "found"),
+    [
+        (("spec", "template", "name"), "x", "spec.template.name"),
+        (("spec", "template"), {}, "spec.template.name"),
+        (("spec", "model", "custom", "hardware", "gpu", "model"), "x", "spec.model.custom.**"),
+        (("spec", "adapters", 3, "name"), "x", "spec.adapters[].**"),
+        (("spec", "adapters"), [], "spec.adapters[].**"),
+        (("spec", "env", 0, "value"), "x", "spec.env.**"),
+        (("spec", "overrides", "hardware", "gpu", "brandNew"), 1, "spec.overrides.**"),
+        (("spec", "template", "brandNew"), 1, None),
+        (("spec", "brandNew"), {}, None),
+        (("spec", "template"), "text where an object belongs", None),
+    ],
+)
+def test_a_concrete_path_finds_its_row(path: tuple[str | int, ...], value: object, found: str | None):
+    fate = SERVICE_FATES.find(path, value)
+    assert (fate.path if fate else None) == found
