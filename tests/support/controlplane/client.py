@@ -92,10 +92,13 @@ class Client:
         return Answer(f"{method} {target}", response.status, response.headers, response.data)
 
     @contextmanager
-    def stream(self, path: str, *, query: Mapping[str, str] | None = None) -> Iterator[Iterator[Json]]:
+    def stream(
+        self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Iterator[Iterator[Json]]:
         """Read one path whose answer does not end, such as a watch: the value of each line as it comes."""
         target = f"{path}?{urlencode(query)}" if query else path
-        response = self._pool.request("GET", f"{self._url}{target}", headers=self._headers, preload_content=False)
+        sent = {**self._headers, **(headers or {})}
+        response = self._pool.request("GET", f"{self._url}{target}", headers=sent, preload_content=False)
         try:
             if response.status != 200:
                 raise UnexpectedAnswerError(

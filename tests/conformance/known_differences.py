@@ -1,0 +1,53 @@
+"""The differences between the local API and a real API server that are known and explained in the documentation."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.conformance.comparing import Difference, matches
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "explanation" / "fidelity.md"
+_BEGIN, _END = "<!-- known differences: begin -->", "<!-- known differences: end -->"
+_COLUMNS = ["Script", "Step", "Part", "Reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDifference:
+    """One row of the table; ``*`` in a column matches anything."""
+
+    script: str
+    step: str
+    part: str
+    reason: str
+
+    def covers(self, difference: Difference) -> bool:
+        """Return whether this row is about a difference."""
+        return (
+            matches(self.script, difference.script)
+            and matches(self.step, difference.step)
+            and matches(self.part, difference.part)
+        )
+
+    def __str__(self) -> str:
+        """Return the row without its reason."""
+        return f"{self.script} | {self.step} | {self.part}"
+
+
+def known_differences() -> list[KnownDifference]:
+    """Return the rows of the table in ``docs/explanation/fidelity.md``.
+
+    Raises:
+        ValueError: the table is not where it was or has other columns.
+    """
+    text = DOCUMENT.read_text()
+    begin, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)
+    rows = [_cells(line) for line in text[begin:end].splitlines() if line.startswith("|")]
+    if not rows or rows[0] != _COLUMNS:
+        raise ValueError(f"the known differences in {DOCUMENT} are no table of {', '.join(_COLUMNS)}")
+    wrong = [row for row in rows if len(row) != len(_COLUMNS) or not all(row)]
+    if wrong:
+        raise ValueError(f"{DOCUMENT}: not a row of {', '.join(_COLUMNS)}: {wrong[0]}")
+    return [KnownDifference(*row) for row in rows[2:]]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]

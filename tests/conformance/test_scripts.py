@@ -1,0 +1,81 @@
+"""The same requests to a real API server and to the local API are answered alike."""
+
+import json
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from aim_api.tree import Json, JsonObject
+from tests.conformance.comparing import Difference, differences, selected
+from tests.conformance.known_differences import known_differences
+from tests.conformance.playing import ClientOf, Played, Player, check_expectations, kind_paths
+from tests.conformance.script import Script, load_script, script_names
+from tests.conformance.servers import LocalPlane
+from tests.support.controlplane.server import ControlPlane
+
+LEAST_STEPS = 300
+
+
+def played_on_both(script: Script, real: ControlPlane, local: LocalPlane) -> tuple[list[Played], list[Played]]:
+    namespace = f"{script.name}-{secrets.token_hex(4)}"
+
+    def play(client_of: ClientOf) -> list[Played]:
+        admin = client_of("admin")
+        made: JsonObject = {"metadata": {"name": namespace}}
+        admin.post("/api/v1/namespaces", made).expect(201)
+        try:
+            values: dict[str, Json] = {**kind_paths(), "namespace": namespace}
+            return Player(client_of, values).play(script)
+        finally:
+            admin.delete(f"/api/v1/namespaces/{namespace}")
+
+    with ThreadPoolExecutor(2) as pool:
+        on_local = pool.submit(play, local.client)
+        on_real = play(real.client)
+        check_expectations(on_real)
+        return on_real, on_local.result()
+
+
+def found_differences(script: Script, on_real: list[Played], on_local: list[Played]) -> list[tuple[Played, Difference]]:
+    found = []
+    for one, other in zip(on_real, on_local, strict=True):
+        step = one.step
+        pairs = differences(selected(one.answer, one.only), selected(other.answer, other.only), lists=step.lists)
+        found += [(one, Difference(script.name, step.name, *difference)) for difference in pairs]
+    return found
+
+
+def shown(script: Script, found: list[tuple[Played, Difference]], on_local: list[Played]) -> str:
+    """Return every difference, and for each step that has one both answers."""
+    lines = []
+    answers = {item.step.name: item.answer for item in on_local}
+    for played in dict.fromkeys(item.step.name for item, _ in found):
+        of_step = [(item, difference) for item, difference in found if item.step.name == played]
+        one = of_step[0][0]
+        lines.append(f"--- {script}: {played}: {one.request}")
+        lines += [f"  {difference}" for _, difference in of_step]
+        lines.append(f"  real answer:  {json.dumps(one.answer)[:4000]}")
+        lines.append(f"  local answer: {json.dumps(answers[played])[:4000]}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", script_names())
+def test_script(name: str, real: ControlPlane, local: LocalPlane) -> None:
+    known = [row for row in known_differences() if row.script == name]
+    unseen, reports = set(known), []
+    for script in load_script(name):
+        on_real, on_local = played_on_both(script, real, local)
+        found = found_differences(script, on_real, on_local)
+        unseen -= {row for row in known for _, difference in found if row.covers(difference)}
+        unknown = [item for item in found if not any(row.covers(item[1]) for row in known)]
+        if unknown:
+            reports.append(shown(script, unknown, on_local))
+    assert not reports, "the servers differ:\n" + "\n".join(reports)
+    assert not unseen, f"no longer different; to be deleted: {', '.join(map(str, unseen))}"
+
+
+def test_there_are_enough_steps() -> None:
+    steps = sum(len(script.steps) for name in script_names() for script in load_script(name))
+    print(f"{steps} conformance steps in {len(script_names())} scripts")  # noqa: T201
+    assert steps >= LEAST_STEPS
