@@ -289,7 +289,13 @@ _ZEROS: dict[str, JsonObject] = {
     "Pod": {"spec": {"containers": None}},
     "Service": {"spec": {}, "status": {"loadBalancer": {}}},
     "PersistentVolumeClaim": {"spec": {"resources": {}}},
-    "Event": {"involvedObject": {}, "source": {}},
+    "Event": {
+        "involvedObject": {},
+        "source": {},
+        "eventTime": None,
+        "reportingComponent": "",
+        "reportingInstance": "",
+    },
     "CustomResourceDefinition": {
         "spec": {"group": "", "names": {"kind": "", "plural": ""}, "scope": "", "versions": None},
         "status": {"acceptedNames": {"kind": "", "plural": ""}, "conditions": None, "storedVersions": None},

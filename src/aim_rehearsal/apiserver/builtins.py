@@ -116,7 +116,6 @@ def _core() -> Iterator[Resource]:
 
 def _groups() -> Iterator[Resource]:
     everywhere = ("all",)
-    yield _resource("events.k8s.io", "v1", "Event", "events", "ev")
     yield _resource("apps", "v1", "Deployment", "deployments", "deploy", subresources=_STATUS, categories=everywhere)
     yield _resource("apps", "v1", "ReplicaSet", "replicasets", "rs", subresources=_STATUS, categories=everywhere)
     yield _resource("apps", "v1", "StatefulSet", "statefulsets", "sts", subresources=_STATUS, categories=everywhere)

@@ -109,9 +109,10 @@ class ApiCore:
     def _serve(self, work: "_Work") -> Response:
         request, info = work.request, work.info
         work.user = user = self._authenticator.user_of(request)
-        work.acting_as = impersonated(request, user, self._authorizer)
+        action = _action(info)
+        work.acting_as = impersonated(request, user, action, self._authorizer)
         acting = work.acting_as or user
-        self._authorizer.check(acting, _action(info))
+        self._authorizer.check(acting, action)
         if len(request.body) > MAX_BODY:
             raise too_large(MAX_BODY)
         if not info.is_resource:

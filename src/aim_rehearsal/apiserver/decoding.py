@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from typing import Final
 
@@ -24,7 +24,18 @@ class DecodeError(ValueError):
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML as the API server reads it: timestamps stay strings."""
+    """YAML as the API server reads it: timestamps stay strings, keys that come twice are noted."""
+
+    repeated: list[str]
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:  # noqa: FBT001, FBT002
+        """Build a mapping, and note the keys that come twice in it."""
+        seen: set[object] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                self.repeated.append(f'line {key.start_mark.line + 1}: key "{key.value}" already set in map')
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -62,27 +73,41 @@ def decode_json(body: bytes) -> tuple[Json, list[str]]:
 
 
 def decode_yaml(body: bytes) -> tuple[Json, list[str]]:
-    """Return the value of a body that is YAML or, more often, JSON; see `decode_json`.
+    """Return the value of a body that is YAML or, more often, JSON, and what strict decoding says about it.
 
     Raises:
         DecodeError: the body is neither.
     """
     if body.lstrip()[:1] in (b"{", b"["):
-        return decode_json(body)
+        value, repeated = decode_json(body)
+        return value, [f'duplicate field "{path}"' for path in repeated]
+    loader = _Loader(body)
+    loader.repeated = []
     try:
-        value = yaml.load(body, Loader=_Loader)  # noqa: S506  (a subclass of the safe loader)
-        return decode_json(json.dumps(value, allow_nan=False).encode())
+        read = loader.get_single_data()
+        value, _ = decode_json(json.dumps(read, allow_nan=False).encode())
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark is not None else 0
+        where = f"line {line}: " if line > 1 else ""
+        raise DecodeError(f"error converting YAML to JSON: yaml: {where}{error.problem}") from None
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise DecodeError(str(error).replace("\n", " ")) from None
+        raise DecodeError(f"error converting YAML to JSON: yaml: {error}".replace("\n", " ")) from None
+    finally:
+        loader.dispose()
+    return value, loader.repeated
 
 
 def decode_object(body: bytes, *, as_yaml: bool = False) -> tuple[JsonObject, list[str]]:
-    """Return the object of a body; see `decode_json`.
+    """Return the object of a body and what strict decoding says about fields that come twice.
 
     Raises:
         DecodeError: the body is no object.
     """
-    value, repeated = decode_yaml(body) if as_yaml else decode_json(body)
+    if as_yaml:
+        value, repeated = decode_yaml(body)
+    else:
+        value, paths = decode_json(body)
+        repeated = [f'duplicate field "{path}"' for path in paths]
     if not isinstance(value, dict):
         raise DecodeError(f"json: cannot unmarshal {go_kind(value)} into Go value of type map[string]interface {{}}")
     return value, repeated

@@ -96,7 +96,7 @@ class Deleter:
         if pending is None:
             if not options.dry_run:
                 stored = self.store.remove(resource.collection, namespace, name)
-            return stored, None
+            return _marked(resource, stored, 0) if resource.collection == "pods" else stored, None
         if pending == stored or options.dry_run:
             return stored, pending
         return stored, self.store.put(resource.collection, namespace, name, pending)
@@ -117,7 +117,7 @@ def _pending(resource: Resource, stored: JsonObject, options: DeleteOptions) -> 
     held = resource.collection == "namespaces" and bool(get_list(stored, "spec", "finalizers"))
     if not finalizers and not held and not grace:
         return None
-    marked = _marked(stored, grace)
+    marked = _marked(resource, stored, grace)
     if finalizers:
         marked = {**marked, "metadata": {**get_map(marked, "metadata"), "finalizers": finalizers}}
     if held:
@@ -125,13 +125,15 @@ def _pending(resource: Resource, stored: JsonObject, options: DeleteOptions) -> 
     return marked
 
 
-def _marked(stored: JsonObject, grace: int) -> JsonObject:
+def _marked(resource: Resource, stored: JsonObject, grace: int) -> JsonObject:
     """Return an object with its deletion time; only a shorter grace period changes one that is set."""
     before = get_int(stored, "metadata", "deletionGracePeriodSeconds")
     if get(stored, "metadata", "deletionTimestamp") is not None and (before is None or grace >= before):
         return stored
     moment = rfc3339(now() + timedelta(seconds=grace))
-    marked = with_metadata(stored, deletionTimestamp=moment, deletionGracePeriodSeconds=grace)
+    marked = with_metadata(stored, deletionTimestamp=moment)
+    if resource.collection not in ("namespaces", CRD_COLLECTION):
+        marked = with_metadata(marked, deletionGracePeriodSeconds=grace)
     generation = get_int(stored, "metadata", "generation") or 0
     first = get(stored, "metadata", "deletionTimestamp") is None
     return with_metadata(marked, generation=generation + 1) if generation and first else marked

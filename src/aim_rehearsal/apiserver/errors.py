@@ -95,7 +95,7 @@ def invalid(group: str, kind: str, name: str, problems: Iterable[FieldError]) ->
     causes: list[JsonObject] = [
         {"reason": problem.reason, "message": problem.message, "field": problem.field} for problem in found
     ]
-    message = f"{qualified(group, kind)} {quoted(name)} is invalid: {text}"
+    message = f"{qualified(group, kind) if kind or not group else f'.{group}'} {quoted(name)} is invalid: {text}"
     return ApiError(422, "Invalid", message, details(group, kind, name, causes))
 
 

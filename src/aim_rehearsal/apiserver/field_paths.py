@@ -15,6 +15,7 @@ from aim_rehearsal.apiserver.messages import encode_sorted
 Path = tuple[str, ...]
 Paths = frozenset[Path]
 
+_STRING: Final[JsonObject] = {"type": "string"}
 _METADATA: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -28,13 +29,20 @@ _METADATA: Final[JsonObject] = {
             "items": {"type": "object", "x-kubernetes-map-type": "atomic"},
         },
         "managedFields": {"type": "array"},
+        **dict.fromkeys(
+            ("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "creationTimestamp"), _STRING
+        ),
+        "deletionTimestamp": _STRING,
+        "generation": {"type": "integer"},
+        "deletionGracePeriodSeconds": {"type": "integer"},
     },
 }
 
 
 def with_metadata_schema(schema: JsonObject) -> JsonObject:
     """Return the schema of a kind with that of its metadata, which the kind's own schema leaves out."""
-    properties: JsonObject = {**get_map(schema, "properties"), "metadata": _METADATA}
+    named: JsonObject = {"apiVersion": _STRING, "kind": _STRING, "metadata": _METADATA}
+    properties: JsonObject = {**get_map(schema, "properties"), **named}
     return {**schema, "properties": properties}
 
 

@@ -1,5 +1,6 @@
 """From the value a client sent to an object that can be stored: names checked, unknown fields handled, defaults set."""
 
+import re
 from collections.abc import Sequence
 
 from aim_api.tree import Json, JsonObject, get_map, get_str
@@ -10,13 +11,15 @@ from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
 from aim_rehearsal.apiserver.structural import FieldError
 
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+_WRONG_TYPE = re.compile(r'must be of type (?P<wanted>\w+): "(?P<found>\w+)"')
+_GO_NAMES = {"integer": "number", "boolean": "bool"}
 _JSON_TYPES = frozenset({"", "application/json", "*/*"})
 _YAML_TYPES = frozenset({"application/yaml", "application/x-yaml"})
 _ACCEPTED_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 
 
 def read_body(call: Call) -> tuple[JsonObject, list[str]]:
-    """Return the object in the body of a create or update, and the fields it gives twice.
+    """Return the object in the body of a create or update, and what strict decoding says about fields given twice.
 
     Raises:
         ApiError: the body is of another format, no object, or of another kind or version than its path.
@@ -49,7 +52,7 @@ def with_type(call: Call, value: JsonObject) -> JsonObject:
         version = (api_version or wanted_version).rpartition("/")[2]
         raise bad_request(
             f"{kind} in version {quoted(version)} cannot be handled as a {wanted_kind}: "
-            f"converting ({api_version}.{kind}) to ({wanted_version}.{wanted_kind}): unknown conversion"
+            f"converting ({api_version}.{kind}) to ({_internal(call)}.{wanted_kind}): unknown conversion"
         )
     if api_version and api_version != wanted_version:
         raise bad_request(
@@ -62,14 +65,27 @@ def settle(call: Call, value: JsonObject) -> tuple[JsonObject, list[str]]:
     """Return an object as it can be stored (pruned, with defaults) and what strict decoding says about it.
 
     Raises:
-        MetadataTypeError: the metadata has fields of wrong types.
+        MetadataTypeError: the metadata, or any field of a built-in kind, is of a wrong type.
     """
     metadata, unknown = coerce_metadata(value.get("metadata"))
+    if not call.resource.custom:
+        _check_types(call, value)
     pruned, below = call.version.structural.prune({**value, "metadata": metadata})
     filled = call.version.structural.default(pruned)
     assert isinstance(filled, dict)  # an object stays one
     fields = [*unknown, *(path for path in below if not path.startswith("metadata."))]
     return {**filled, "metadata": metadata}, [f"unknown field {quoted(path)}" for path in fields]
+
+
+def _check_types(call: Call, value: JsonObject) -> None:
+    """Refuse fields of wrong types where a real server decodes into fixed structures."""
+    for problem in call.version.structural.validate(value):
+        match = _WRONG_TYPE.search(problem.message)
+        if problem.reason == "FieldValueTypeInvalid" and match is not None and match["found"] != "null":
+            found, wanted = (_GO_NAMES.get(name, name) for name in (match["found"], match["wanted"]))
+            field = ".".join(re.sub(r"\[\d+\]", "", problem.field).split(".")[:-1]) or problem.field
+            where = f"{call.resource.kind}.{field}"
+            raise MetadataTypeError(f"json: cannot unmarshal {found} into Go struct field {where} of type {wanted}")
 
 
 def complain(call: Call, validation: str, findings: Sequence[str]) -> str | None:
@@ -103,7 +119,7 @@ def take_in(call: Call, validation: str) -> JsonObject:
         settled, unknown = settle(call, value)
     except MetadataTypeError as error:
         raise bad_request(f"{_handled(call)}: {error}") from None
-    refusal = complain(call, validation, [*(f"duplicate field {quoted(path)}" for path in repeated), *unknown])
+    refusal = complain(call, validation, [*repeated, *unknown])
     if refusal is not None:
         raise bad_request(f"{_handled(call)}: {refusal}")
     return settled
@@ -138,6 +154,11 @@ def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonOb
 def _handled(call: Call) -> str:
     kind = call.resource.kind
     return f"{kind} in version {quoted(call.version.name)} cannot be handled as a {kind}"
+
+
+def _internal(call: Call) -> str:
+    """Return how the server names the version it keeps built-in objects at."""
+    return call.resource.group.partition(".")[0] or "core"
 
 
 def _unrecognized(call: Call, why: str) -> ApiError:

@@ -23,7 +23,7 @@ from aim_rehearsal.apiserver.trees import same_value
 APPLY, UPDATE = "Apply", "Update"
 _MAX_UPDATERS = 10
 _ANCIENT = "ancient-changes"
-_NEVER_OWNED: frozenset[Path] = frozenset(
+NEVER_OWNED: frozenset[Path] = frozenset(
     {
         ("f:apiVersion",),
         ("f:kind",),
@@ -174,7 +174,7 @@ class FieldTracker:
         taken = difference.added | difference.modified
         # The manager of this request keeps what it had: only others lose what changes hands.
         own = next((item for item in ownership if item.owner.identity == owner.identity), None)
-        gained = taken - _NEVER_OWNED
+        gained = taken - NEVER_OWNED
         if gained:
             before = own.fields - difference.removed if own else frozenset()
             kept = [item for item in kept if item.owner.identity != owner.identity]
@@ -219,6 +219,8 @@ def _own_part(value: JsonObject) -> JsonObject:
 
 
 def _differs(before: tuple[bool, Json], after: tuple[bool, Json]) -> bool:
+    if before[1] is None and not after[0]:
+        return not after[1]  # null fits any structure, but an empty one is another value
     return before[0] != after[0] or (before[0] and not same_value(before[1], after[1]))
 
 

@@ -5,8 +5,10 @@ from aim_rehearsal.apiserver.authorization import Action, Authorizer
 from aim_rehearsal.apiserver.call import Call, write_options
 from aim_rehearsal.apiserver.errors import invalid
 from aim_rehearsal.apiserver.intake import take_in
+from aim_rehearsal.apiserver.managed_fields import FieldTracker
 from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.times import now, rfc3339
 
 REVIEW_KINDS = frozenset({"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SelfSubjectReview"})
 
@@ -17,7 +19,8 @@ def review(authorizer: Authorizer, call: Call) -> Response:
     Raises:
         ApiError: the review asks for nothing, or for two things at once.
     """
-    asked = take_in(call, write_options(call, "CreateOptions").field_validation)
+    options = write_options(call, "CreateOptions")
+    asked = take_in(call, options.field_validation)
     match call.resource.kind:
         case "SelfSubjectReview":
             status: JsonObject = {"userInfo": _user_info(call)}
@@ -25,8 +28,11 @@ def review(authorizer: Authorizer, call: Call) -> Response:
             status = _rules(authorizer, call, get_str(asked, "spec", "namespace") or "")
         case _:
             status = _access(authorizer, call, get_map(asked, "spec"))
-    metadata: JsonObject = {"creationTimestamp": None}
-    return json_response(201, {**asked, "metadata": get_map(asked, "metadata") or metadata, "status": status})
+    if call.resource.kind == "SelfSubjectReview":
+        asked = {**asked, "metadata": {**get_map(asked, "metadata"), "creationTimestamp": rfc3339(now())}}
+    else:
+        asked = FieldTracker(call.resource, call.version, "").updated(None, asked, options.field_manager, now())
+    return json_response(201, {**asked, "status": status})
 
 
 def _access(authorizer: Authorizer, call: Call, spec: JsonObject) -> JsonObject:
@@ -34,7 +40,7 @@ def _access(authorizer: Authorizer, call: Call, spec: JsonObject) -> JsonObject:
     if bool(resource) == bool(path):
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         problem = FieldError("FieldValueInvalid", "spec.resourceAttributes", f"Invalid value: null: {why}")
-        raise invalid("authorization.k8s.io", "SelfSubjectAccessReview", "", [problem])
+        raise invalid("authorization.k8s.io", "", "", [problem])
     if resource:
         keys = ("verb", "group", "resource", "subresource", "namespace", "name")
         action = Action(*(get_str(resource, key) or "" for key in keys))

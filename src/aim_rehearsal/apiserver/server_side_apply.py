@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
+from aim_api.tree import Json, JsonObject, get_list, get_map, get_str, leaves
 from aim_rehearsal.apiserver.call import Call, WriteOptions
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
-from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, quoted
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, invalid, quoted
 from aim_rehearsal.apiserver.field_paths import (
     Path,
     applied_fields,
@@ -21,9 +21,10 @@ from aim_rehearsal.apiserver.field_paths import (
     prefixes,
     text_of,
 )
-from aim_rehearsal.apiserver.intake import check_names, complain, settle, with_type
+from aim_rehearsal.apiserver.intake import check_names, complain, settle
 from aim_rehearsal.apiserver.managed_fields import (
     APPLY,
+    NEVER_OWNED,
     UPDATE,
     FieldTracker,
     Owner,
@@ -34,12 +35,10 @@ from aim_rehearsal.apiserver.managed_fields import (
 from aim_rehearsal.apiserver.metadata import MetadataTypeError
 from aim_rehearsal.apiserver.times import now, parse_time, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
+from aim_rehearsal.apiserver.typed_values import typed_problems
 from aim_rehearsal.apiserver.writing import Writer
 
 _BEFORE_FIRST = "before-first-apply"
-_UNOWNED = frozenset(
-    {("f:apiVersion",), ("f:kind",), ("f:metadata",), ("f:metadata", "f:name"), ("f:metadata", "f:namespace")}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +75,35 @@ def _configuration(call: Call, options: WriteOptions) -> JsonObject:
         value, repeated = decode_object(call.request.body, as_yaml=True)
     except DecodeError as error:
         raise bad_request(f"error decoding YAML: {error}") from None
-    refusal = complain(call, options.field_validation, [f"duplicate field {quoted(path)}" for path in repeated])
-    if refusal is not None:
-        raise bad_request(f"error strict decoding YAML: {refusal}")
+    if repeated and options.field_validation == "Strict":
+        raise bad_request(f"error strict decoding YAML: {_strict(repeated)}")
+    complain(call, options.field_validation, repeated)
     resource = call.resource
     wanted = resource.api_version(call.version.name)
     if get_str(value, "apiVersion") is None or get_str(value, "kind") is None:
         raise bad_request("invalid object type: /, Kind=")
-    if value.get("apiVersion") != wanted:
-        given = value["apiVersion"]
-        raise bad_request(
-            f"Incorrect version specified in apply patch. Specified patch version: {given}, expected: {wanted}"
-        )
+    if value["apiVersion"] != wanted or value["kind"] != resource.kind:
+        raise bad_request(f"invalid object type: {value['apiVersion']}, Kind={value['kind']}")
     if get_list(value, "metadata", "managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    named = {**with_type(call, value), "metadata": {"name": call.info.name, **get_map(value, "metadata")}}
+    named = {**value, "metadata": {"name": call.info.name, **get_map(value, "metadata")}}
+    _check_types(call, value)
     return check_names(call, named, name_required=True)
+
+
+def _strict(repeated: Sequence[str]) -> str:
+    if repeated[0].startswith("line "):
+        return "error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(repeated)
+    return f"strict decoding error: {', '.join(repeated)}"
+
+
+def _check_types(call: Call, value: JsonObject) -> None:
+    problems = typed_problems(value, FieldTracker(call.resource, call.version, "").schema)
+    if problems:
+        listed = problems[0] if len(problems) == 1 else "errors:\n" + "\n".join(f"  {item}" for item in problems)
+        where = f"{get_str(value, 'metadata', 'namespace') or ''}/{get_str(value, 'metadata', 'name') or ''}"
+        kind = f"{call.resource.api_version(call.version.name)}, Kind={call.resource.kind}"
+        raise ApiError(500, "", f"failed to create typed patch object ({where}; {kind}): {listed}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +126,7 @@ class _Merge:
         ownership = read_ownership(self.live) or self._before_first_apply()
         last = next((item for item in ownership if item.owner.identity == owner.identity), None)
         others = [item for item in ownership if item.owner.identity != owner.identity]
-        claimed = tracker.writable(applied_fields(self.config, schema)) - _UNOWNED
+        claimed = tracker.writable(applied_fields(self.config, schema)) - NEVER_OWNED
         live = _without_ownership(self.live)
         merged = merge_typed(live, self.config, schema)
         owned = prefixes(path for item in others for path in item.fields) | prefixes(claimed)
@@ -123,11 +135,16 @@ class _Merge:
         assert isinstance(merged, dict)  # an object merged with an object
         settled = self._settled(merged)
         kept = self._others_after(others, live, settled)
-        unchanged = same_value(live, settled) and last is not None
-        moment = last.time if unchanged and last is not None else rfc3339(self.moment)
+        unchanged = last.time if last is not None else ""
+        moment = unchanged if same_value(live, settled) else rfc3339(self.moment)
         return with_ownership(settled, [*kept, Ownership(owner, claimed, moment)])
 
     def _settled(self, merged: JsonObject) -> JsonObject:
+        if any(value is None for _, value in leaves(self.config)):
+            # Nulls in a configuration are no deletions: they reach validation as they are.
+            problems = self.call.version.structural.validate(merged)
+            if problems:
+                raise invalid(self.call.resource.group, self.call.resource.kind, self.call.info.name, problems)
         try:
             settled, unknown = settle(self.call, merged)
         except MetadataTypeError as error:
@@ -151,7 +168,7 @@ class _Merge:
         if not self.live:
             return []
         tracker = self.tracker
-        fields = tracker.written(tracker.compare(tracker.zero, self.live)).added - _UNOWNED
+        fields = tracker.written(tracker.compare(tracker.zero, self.live)).added - NEVER_OWNED
         created = parse_time(get_str(self.live, "metadata", "creationTimestamp") or "") or self.moment
         return [Ownership(Owner(_BEFORE_FIRST, UPDATE, tracker.api_version, ""), fields, rfc3339(created))]
 
@@ -165,20 +182,24 @@ def _conflicts(clashes: Sequence[tuple[Owner, frozenset[Path]]]) -> ApiError:
             using += f" with subresource {quoted(owner.subresource)}"
         if owner.operation == UPDATE:
             using += f" using {owner.api_version}"
-        for path in sorted(fields):
+        for path in sorted(fields, key=_leaves_first):
             causes.append({"reason": "FieldManagerConflict", "message": using, "field": text_of(path)})
             groups.setdefault(using, []).append(text_of(path))
     count = len(causes)
-    lines = [
-        f"{using}: {fields[0]}" if len(fields) == 1 else _listed(using, fields) for using, fields in groups.items()
-    ]
-    head = f"Apply failed with {count} conflict{'s' if count > 1 else ''}: "
+    if count == 1:
+        text = f"Apply failed with 1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = [
+            "\n- ".join([f"conflicts{using.removeprefix('conflict')}:", *fields]) for using, fields in groups.items()
+        ]
+        text = f"Apply failed with {count} conflicts: " + "\n".join(lines)
     listed: list[Json] = [*causes]
-    return ApiError(409, "Conflict", head + "\n".join(lines), {"causes": listed})
+    return ApiError(409, "Conflict", text, {"causes": listed})
 
 
-def _listed(using: str, fields: Sequence[str]) -> str:
-    return "\n".join([f"{using}:", *(f"- {field}" for field in fields)])
+def _leaves_first(path: Path) -> list[tuple[bool, str]]:
+    """Order paths as the server walks them: at each level what ends there comes before what goes on."""
+    return [(depth < len(path), element) for depth, element in enumerate(path, start=1)]
 
 
 def _without_ownership(value: JsonObject) -> JsonObject:

@@ -4,8 +4,10 @@ Source: Kubernetes API conventions (spec and status, generation) and the answers
 """
 
 import base64
+from collections.abc import Callable
+from functools import partial
 
-from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_str, get_strings
+from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_objects, get_str, get_strings
 from aim_rehearsal.apiserver.crds import (
     CRD_COLLECTION,
     check_crd,
@@ -15,12 +17,19 @@ from aim_rehearsal.apiserver.crds import (
 )
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.metadata import NameRule
+from aim_rehearsal.apiserver.pod_defaults import (
+    with_admitted_pod,
+    with_job_labels,
+    with_pod_defaults,
+    with_workload_defaults,
+)
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
 from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.trees import same_value
 
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
+_ALWAYS_WRITTEN = frozenset({"spec", "status", "metadata", "rules", "webhooks"})
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _FIRST_STATUS: dict[str, JsonObject] = {
     "Pod": {"phase": "Pending"},
@@ -50,17 +59,50 @@ def with_defaults(resource: Resource, value: JsonObject) -> JsonObject:
     """Return an object with the fields that the server itself fills in for whoever writes it."""
     if resource.custom:
         return value
-    match resource.kind:
-        case "Namespace":
-            name = get_str(value, "metadata", "name") or ""
-            labels: JsonObject = {**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
-            return with_metadata(value, labels=labels)
-        case "Secret":
-            return {"type": "Opaque", **_plain_secret(value)}
-        case "CustomResourceDefinition":
-            return with_crd_defaults(value)
-        case _:
-            return value
+    value = {key: item for key, item in value.items() if item not in ({}, []) or key in _ALWAYS_WRITTEN}
+    fill = _DEFAULTS.get(resource.kind)
+    return fill(value) if fill is not None else value
+
+
+def _event_defaults(value: JsonObject) -> JsonObject:
+    return {"eventTime": None, "reportingComponent": "", "reportingInstance": "", **value}
+
+
+def _service_defaults(value: JsonObject) -> JsonObject:
+    ports: list[Json] = [{"targetPort": port.get("port"), **port} for port in get_objects(value, "spec", "ports")]
+    spec = {**get_map(value, "spec"), "ports": ports}
+    if get_str(spec, "type") != "ExternalName":
+        spec = {"internalTrafficPolicy": "Cluster", **spec}
+    return {**value, "spec": spec}
+
+
+def _pod_defaults(value: JsonObject) -> JsonObject:
+    return {**value, "spec": with_pod_defaults(get_map(value, "spec"), alone=True)}
+
+
+def _namespace_defaults(value: JsonObject) -> JsonObject:
+    name = get_str(value, "metadata", "name") or ""
+    return with_metadata(
+        value, labels={**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
+    )
+
+
+def _secret_defaults(value: JsonObject) -> JsonObject:
+    return {"type": "Opaque", **_plain_secret(value)}
+
+
+_DEFAULTS: dict[str, Callable[[JsonObject], JsonObject]] = {
+    "Event": _event_defaults,
+    "Service": _service_defaults,
+    "Pod": _pod_defaults,
+    "Namespace": _namespace_defaults,
+    "Secret": _secret_defaults,
+    "CustomResourceDefinition": with_crd_defaults,
+    **{
+        kind: partial(with_workload_defaults, kind)
+        for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+    },
+}
 
 
 def before_create(resource: Resource, value: JsonObject) -> JsonObject:
@@ -78,6 +120,10 @@ def before_create(resource: Resource, value: JsonObject) -> JsonObject:
             prepared["spec"] = {
                 "finalizers": [*finalizers, *(["kubernetes"] if "kubernetes" not in finalizers else [])]
             }
+        case "jobs.batch":
+            prepared = with_job_labels(prepared)
+        case "pods":
+            prepared = with_admitted_pod(prepared)
         case "persistentvolumeclaims":
             prepared = _with_finalizer(prepared, PVC_FINALIZER)
         case "customresourcedefinitions.apiextensions.k8s.io":
@@ -142,6 +188,8 @@ def check_kind(resource: Resource, new: JsonObject, old: JsonObject | None) -> l
     if resource.custom:
         return []
     problems = check_crd(new) if resource.kind == "CustomResourceDefinition" else []
+    if resource.collection == "persistentvolumeclaims":
+        problems += _check_claim(new)
     if old is None:
         return problems
     for path in _IMMUTABLE.get(resource.kind, ()):
@@ -152,6 +200,16 @@ def check_kind(resource: Resource, new: JsonObject, old: JsonObject | None) -> l
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
         )
         problems.append(FieldError("FieldValueForbidden", "spec", f"Forbidden: {why}"))
+    return problems
+
+
+def _check_claim(claim: JsonObject) -> list[FieldError]:
+    problems = []
+    if not get_list(claim, "spec", "accessModes"):
+        why = "Required value: at least 1 access mode is required"
+        problems.append(FieldError("FieldValueRequired", "spec.accessModes", why))
+    if get(claim, "spec", "resources", "requests", "storage") is None:
+        problems.append(FieldError("FieldValueRequired", "spec.resources[storage]", "Required value"))
     return problems
 
 

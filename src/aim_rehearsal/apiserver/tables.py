@@ -59,6 +59,8 @@ class Rendering:
             shown = [self._metadata(item) for item in shown]
             list_metadata = metadata
             api_version, kind = f"meta.k8s.io/{self.meta_version}", "PartialObjectMetadataList"
+        if not self.resource.custom and self.form is Form.WHOLE:
+            shown = [{key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in shown]
         items: list[Json] = [*shown]
         return {"kind": kind, "apiVersion": api_version, "metadata": list_metadata, "items": items}
 

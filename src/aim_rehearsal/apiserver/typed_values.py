@@ -1,0 +1,87 @@
+"""What server-side apply refuses in a configuration before anything is merged: fields without a schema, wrong types."""
+
+from collections.abc import Iterator
+
+from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
+from aim_rehearsal.apiserver.field_paths import field_schema, item_element, text_of
+from aim_rehearsal.apiserver.go_json import go_kind
+
+_EXPECTED = {
+    "string": "string",
+    "boolean": "boolean",
+    "integer": "numeric (int or float)",
+    "number": "numeric (int or float)",
+}
+_OMITS = (
+    "element {}: associative list with keys has an element that omits all key fields [{}] "
+    "(and doesn't have default values for any key fields)"
+)
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int, float),
+    "number": (int, float),
+}
+
+
+def typed_problems(value: Json, schema: JsonObject) -> list[str]:
+    """Return what does not fit the schema, in the server's words.
+
+    Args:
+        value: the applied configuration.
+        schema: the schema of the kind, metadata included.
+    """
+    return [f"{path}: {problem}" for path, problem in _walk(value, schema, "")]
+
+
+def _walk(value: Json, schema: JsonObject, path: str) -> Iterator[tuple[str, str]]:
+    if value is None or not schema or schema.get("x-kubernetes-int-or-string"):
+        return
+    kind = get_str(schema, "type")
+    if kind in _PYTHON_TYPES:
+        fits = isinstance(value, _PYTHON_TYPES[kind]) and (kind == "boolean") == isinstance(value, bool)
+        if not fits:
+            yield path, f"expected {_EXPECTED[kind]}, got {_shown(value)}"
+    elif kind == "object":
+        if isinstance(value, dict):
+            yield from _fields(value, schema, path)
+        else:
+            yield path, f"expected map, got &{{{_shown(value)}}}"
+    elif kind == "array":
+        if isinstance(value, list):
+            yield from _items(value, schema, path)
+        else:
+            yield path, f"expected list, got &{{{_shown(value)}}}"
+
+
+def _fields(value: JsonObject, schema: JsonObject, path: str) -> Iterator[tuple[str, str]]:
+    properties = get_map(schema, "properties")
+    closed = bool(properties) and not schema.get("additionalProperties")
+    closed = closed and not schema.get("x-kubernetes-preserve-unknown-fields")
+    for key, item in value.items():
+        if key in properties or not closed:
+            yield from _walk(item, field_schema(schema, key), f"{path}.{key}")
+        else:
+            yield f"{path}.{key}", "field not declared in schema"
+
+
+def _items(value: list[Json], schema: JsonObject, path: str) -> Iterator[tuple[str, str]]:
+    below, listing = get_map(schema, "items"), get_str(schema, "x-kubernetes-list-type")
+    keys = [str(key) for key in get_list(schema, "x-kubernetes-list-map-keys")]
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        name = f"[{index}]"
+        if listing in ("map", "set"):
+            element = item_element(item, schema)
+            if element == "k:{}":
+                yield path, _OMITS.format(index, " ".join(f'"{key}"' for key in keys))
+                continue
+            name = text_of((element,))
+            if element in seen:
+                yield path, f"duplicate entries for key {name}"
+            seen.add(element)
+        yield from _walk(item, below, f"{path}{name}")
+
+
+def _shown(value: Json) -> str:
+    return {"array": "list", "object": "map", "bool": "boolean", "number": "int"}.get(go_kind(value), go_kind(value))
