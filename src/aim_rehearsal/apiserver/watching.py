@@ -5,16 +5,17 @@ from collections.abc import Iterator
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.call import Call
-from aim_rehearsal.apiserver.errors import bad_request, expired, invalid, quoted
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, invalid, quoted
 from aim_rehearsal.apiserver.messages import JSON_TYPE, Response, encode
 from aim_rehearsal.apiserver.reading import rendering_of, selector_of
 from aim_rehearsal.apiserver.selectors import Selector
 from aim_rehearsal.apiserver.store import Change, CompactedError, Store, with_metadata
 from aim_rehearsal.apiserver.structural import FieldError
-from aim_rehearsal.apiserver.tables import Rendering
+from aim_rehearsal.apiserver.tables import Form, Rendering
 
 _DEFAULT_SECONDS = 1800
 _BOOKMARK_SECONDS = 60.0
+_BOOKMARK_BEFORE_END = 2.0
 _TICK_SECONDS = 1.0
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -31,13 +32,14 @@ def watch_objects(store: Store, call: Call) -> Response:
     watch = _Watch(store, call, rendering_of(call), selector_of(call))
     asked = query.get("resourceVersion", "")
     if asked and not (asked.isascii() and asked.isdigit()):
-        raise bad_request(f"Invalid value: {quoted(asked)}: strconv.ParseUint: parsing {quoted(asked)}: invalid syntax")
+        why = f"Invalid value: {quoted(asked)}: strconv.ParseUint: parsing {quoted(asked)}: invalid syntax"
+        raise ApiError(500, "", f"resourceVersion: {why}")
     seconds = query.get("timeoutSeconds", "")
     if seconds and not seconds.isdigit():
         raise bad_request(f"strconv.ParseInt: parsing {quoted(seconds)}: invalid syntax")
     initial = query.get("sendInitialEvents", "").lower() in ("1", "true")
     if initial and query.get("resourceVersionMatch") != "NotOlderThan":
-        why = "Forbidden: resourceVersionMatch must be NotOlderThan when sendInitialEvents is provided"
+        why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         raise invalid(
             "meta.k8s.io", "ListOptions", "", [FieldError("FieldValueForbidden", "resourceVersionMatch", why)]
         )
@@ -50,6 +52,7 @@ class _Watch:
         self._store = store
         self._rendering = rendering
         self._selector = selector
+        self._headings_sent = False
         self._collection = call.resource.collection
         self._namespace = call.info.namespace if call.resource.namespaced else ""
         self._bookmarks = call.info.query.get("allowWatchBookmarks", "").lower() in ("1", "true")
@@ -62,12 +65,14 @@ class _Watch:
             for _, stored in found:
                 if self._selector.matches(stored):
                     yield self._event("ADDED", stored)
-            if initial and self._bookmarks:
+            if self._bookmarks:
                 yield self._bookmark(revision, {"annotations": {_INITIAL_EVENTS_END: "true"}})
         yield from self._follow(revision, deadline)
 
     def _follow(self, revision: int, deadline: float) -> Iterator[bytes]:
-        next_bookmark = time.monotonic() + _BOOKMARK_SECONDS
+        next_bookmark = min(time.monotonic() + _BOOKMARK_SECONDS, deadline - _BOOKMARK_BEFORE_END)
+        if next_bookmark < time.monotonic():
+            next_bookmark = deadline + _BOOKMARK_SECONDS
         while not self._store.closed:
             try:
                 changes = self._store.changes_since(revision)
@@ -78,7 +83,7 @@ class _Watch:
                 revision = change.revision
                 yield from self._seen(change)
             now = time.monotonic()
-            if self._bookmarks and now >= min(next_bookmark, deadline):
+            if self._bookmarks and now >= next_bookmark:
                 next_bookmark = now + _BOOKMARK_SECONDS
                 yield self._bookmark(revision, {})
             if now >= deadline:
@@ -99,13 +104,17 @@ class _Watch:
             yield self._event("DELETED", gone)
 
     def _event(self, kind: str, stored: JsonObject) -> bytes:
-        return encode({"type": kind, "object": self._rendering.one(stored)})
+        shown = self._rendering.one(stored)
+        if self._rendering.form is Form.TABLE and self._headings_sent:
+            shown["columnDefinitions"] = None
+        self._headings_sent = True
+        return encode({"type": kind, "object": shown})
 
     def _bookmark(self, revision: int, extra: dict[str, Json]) -> bytes:
         resource = self._rendering.resource
         shown: JsonObject = {
             "kind": resource.kind,
             "apiVersion": resource.api_version(self._rendering.version.name),
-            "metadata": {"resourceVersion": str(revision), "creationTimestamp": None, **extra},
+            "metadata": {"resourceVersion": str(revision), **extra},
         }
         return encode({"type": "BOOKMARK", "object": shown})
