@@ -1,0 +1,1 @@
+"""The command line: argv in, exit code out. The only place of the tool that prints."""

@@ -1,0 +1,1 @@
+"""One module per command, imported when it runs: ``run(parsed, console)`` returns the exit code."""

@@ -1,0 +1,91 @@
+"""``apply``: revalidate and dry-run a plan; with ``--commit``, migrate."""
+
+import argparse
+import shlex
+import sys
+import threading
+
+from aim_template_migration.applying.plan_files import PlanFiles, read_plan
+from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
+from aim_template_migration.cli.console import Console
+from aim_template_migration.cli.interrupts import stopping_on_signals
+from aim_template_migration.cli.options.apply import ApplyArguments, read
+from aim_template_migration.cli.parser import PROG
+from aim_template_migration.cli.progress import progress_of
+from aim_template_migration.cli.rendering.machine import encode
+from aim_template_migration.cli.rendering.run_result import archive_command, outcome_lines
+from aim_template_migration.cli.rendering.statements import SAME_PERMISSIONS, commit_notice, limits_lines
+from aim_template_migration.cli.rendering.text import wrapped
+from aim_template_migration.cli.translation import open_cluster, translated
+from aim_template_migration.cli.work_tree import work_tree_warning
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Apply a plan; return the run's exit code.
+
+    Raises:
+        CommandStopped: nothing was started.
+    """
+    arguments = read(parsed)
+    stop = threading.Event()
+    with translated(), stopping_on_signals(stop, console):
+        files = read_plan(arguments.plan)
+        _announce(files, arguments, console)
+        with progress_of(console) as listener:
+            outcome = apply_plan(
+                _options(arguments, files),
+                lambda: open_cluster(arguments.connection),
+                listener=listener,
+                stop=stop,
+            )
+    _answer(outcome, files, console)
+    return outcome.exit_code
+
+
+def _announce(files: PlanFiles, arguments: ApplyArguments, console: Console) -> None:
+    warning = work_tree_warning(arguments.result or files.path)
+    if warning:
+        console.warn(warning)
+    notice = commit_notice(files.plan) if arguments.commit else [SAME_PERMISSIONS]
+    for sentence in (f"Plan SHA-256 {files.sha256}", *notice):
+        for line in wrapped(sentence, console.width):
+            console.note(line)
+
+
+def _options(arguments: ApplyArguments, files: PlanFiles) -> ApplyOptions:
+    run_arguments = arguments.run
+    return ApplyOptions(
+        plan=arguments.plan,
+        commit=arguments.commit,
+        result=arguments.result,
+        # What was announced is what runs: a file that changes in between is refused.
+        plan_sha256=arguments.plan_sha256 or files.sha256,
+        only=run_arguments.only,
+        limit=run_arguments.limit,
+        fail_fast=run_arguments.fail_fast,
+        stop_before=run_arguments.stop_before,
+        parallel=run_arguments.parallel,
+        soak_seconds=run_arguments.soak_seconds,
+        cutover_deadline_seconds=run_arguments.cutover_deadline_seconds,
+        baseline=arguments.baseline,
+        command=shlex.join([PROG, *sys.argv[1:]]),
+    )
+
+
+def _answer(outcome: ApplyOutcome, files: PlanFiles, console: Console) -> None:
+    if console.format != "table":
+        console.answer(encode(outcome.result, console.format))
+        return
+    lines = outcome_lines(outcome, console.paint, console.width)
+    if outcome.result.mode == "commit":
+        lines += limits_lines(console.width)
+    elif outcome.exit_code == 0 and outcome.result.counts["succeeded"]:
+        plan = shlex.quote(str(files.directory))
+        lines += [
+            "",
+            "To commit this very plan, archive the dry run's result first:",
+            f"  {archive_command(outcome.result_path, outcome.result.run_id)}",
+            f"  {PROG} apply --plan {plan} --commit \\",
+            f"    --plan-sha256 {files.sha256}",
+        ]
+    console.answer("\n".join(lines))

@@ -1,0 +1,117 @@
+"""``check``: lint a plan as apply will, and show every edit since it was made."""
+
+import argparse
+from pathlib import Path
+
+from aim_template_migration.applying.edits import Edit, find_edits
+from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, plan_path, read_generated
+from aim_template_migration.applying.preflight import require_sound_plan
+from aim_template_migration.applying.structure import structural_faults
+from aim_template_migration.cli.console import Console, Paint
+from aim_template_migration.cli.exit_codes import DONE, FINDINGS
+from aim_template_migration.cli.options.check import read
+from aim_template_migration.cli.rendering.machine import encode
+from aim_template_migration.cli.rendering.text import count, heading, wrapped
+from aim_template_migration.cli.translation import translated
+from aim_template_migration.documents.canonical import digest_bytes
+from aim_template_migration.documents.plan import API_VERSION, Document, PlanError, decode_plan
+from aim_template_migration.documents.private_files import read as read_private
+
+KIND = "PlanCheck"
+
+
+class EditFinding(Document, frozen=True):
+    """One edit since the plan was made, and whether apply accepts it."""
+
+    where: str
+    what: str
+    allowed: bool
+
+
+class PlanCheck(Document, frozen=True):
+    """What ``check`` found.
+
+    Attributes:
+        accepted: whether apply would accept the plan's file.
+        problems: every other thing that apply would refuse, each a sentence.
+    """
+
+    api_version: str
+    kind: str
+    path: str
+    plan_sha256: str
+    accepted: bool
+    edits: tuple[EditFinding, ...]
+    problems: tuple[str, ...]
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Check a plan; return 0 where apply would accept it, and 3 where it would not.
+
+    Raises:
+        CommandStopped: the file can't be read.
+    """
+    path = plan_path(read(parsed).plan)
+    with translated():
+        data = read_private(path)
+    checked = _checked(path, data)
+    if console.format == "table":
+        console.answer("\n".join(_lines(checked, console.paint, console.width)))
+    else:
+        console.answer(encode(checked, console.format))
+    return DONE.number if checked.accepted else FINDINGS.number
+
+
+def _checked(path: Path, data: bytes) -> PlanCheck:
+    sha256 = digest_bytes(data)
+    try:
+        files = PlanFiles(path, decode_plan(data), sha256)
+    except PlanError as error:
+        return _result(path, sha256, (), (str(error),))
+    problems = list(structural_faults(files.plan))
+    edits: tuple[Edit, ...] = ()
+    try:
+        edits = find_edits(read_generated(files), files.plan)
+    except PlanRejected as error:
+        problems.append(str(error))
+    if not problems and all(edit.allowed for edit in edits):
+        problems += _last_word(files)
+    return _result(path, sha256, edits, tuple(problems))
+
+
+def _last_word(files: PlanFiles) -> list[str]:
+    """Ask apply's own checks, which also cover the evidence files, so that both never disagree."""
+    try:
+        require_sound_plan(files, "")
+    except PlanRejected as error:
+        return [str(error)]
+    return []
+
+
+def _result(path: Path, sha256: str, edits: tuple[Edit, ...], problems: tuple[str, ...]) -> PlanCheck:
+    return PlanCheck(
+        api_version=API_VERSION,
+        kind=KIND,
+        path=str(path),
+        plan_sha256=sha256,
+        accepted=not problems and all(edit.allowed for edit in edits),
+        edits=tuple(EditFinding(edit.where, edit.what, edit.allowed) for edit in edits),
+        problems=problems,
+    )
+
+
+def _lines(checked: PlanCheck, paint: Paint, width: int) -> list[str]:
+    lines = [f"plan     {checked.path}", f"SHA-256  {checked.plan_sha256}"]
+    for title, allowed in (("EDITS that apply refuses", False), ("EDITS that apply accepts", True)):
+        edits = [edit for edit in checked.edits if edit.allowed is allowed]
+        lines += heading(f"{title} ({len(edits)})", paint) if edits else []
+        for edit in edits:
+            lines += [*wrapped(edit.where, width, "  "), *wrapped(edit.what, width, "      ")]
+    if checked.problems:
+        lines += heading(f"PROBLEMS ({len(checked.problems)})", paint)
+        for problem in checked.problems:
+            lines += wrapped(problem, width, "  - ", "    ")
+    if not checked.accepted:
+        return [*lines, "", paint("apply would refuse this plan.", "red")]
+    edited = f"with {count(len(checked.edits), 'allowed edit')}" if checked.edits else "as it was made"
+    return [*lines, "", paint(f"The plan is sound, {edited}; apply still revalidates every unit.", "green")]

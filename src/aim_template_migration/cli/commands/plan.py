@@ -1,0 +1,92 @@
+"""``plan``: read the named namespaces, write the plan directory, say what to do next."""
+
+import argparse
+import secrets
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aim_api.kinds import AIM_SERVICE
+from aim_template_migration.applying.plan_files import PLAN_NAME, PlanFiles
+from aim_template_migration.cli.console import Console
+from aim_template_migration.cli.exit_codes import DONE, FINDINGS
+from aim_template_migration.cli.failures import not_started
+from aim_template_migration.cli.options.plan import PlanArguments, read
+from aim_template_migration.cli.parser import PROG
+from aim_template_migration.cli.rendering.machine import encode
+from aim_template_migration.cli.rendering.overview import count_lines, evidence_lines, header_lines
+from aim_template_migration.cli.rendering.plan_view import PlanView, summary_of, view_of
+from aim_template_migration.cli.rendering.text import count
+from aim_template_migration.cli.translation import open_cluster, translated
+from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.documents.canonical import digest_bytes
+from aim_template_migration.documents.private_files import publish_directory, require_absent
+from aim_template_migration.planning.make import PLAN_FILE, Settings, make_plan
+from aim_template_migration.planning.make import PlanFiles as NewFiles
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Make a plan; return 0, or 3 where ``--require-automatic`` finds manual units.
+
+    Raises:
+        CommandStopped: nothing was written.
+    """
+    arguments = read(parsed)
+    with translated():
+        require_absent(arguments.output_dir)
+        made = _make(arguments)
+        _require_services(made, arguments.namespaces)
+        publish_directory(arguments.output_dir, made.files)
+    view = _view(made, arguments.output_dir)
+    warning = work_tree_warning(arguments.output_dir)
+    if warning:
+        console.warn(warning)
+    _answer(view, arguments.output_dir, console)
+    manual = view.totals["manual"]
+    if arguments.require_automatic and manual:
+        console.note(f"{count(manual, 'unit is', 'units are')} manual, and --require-automatic was given")
+        return FINDINGS.number
+    return DONE.number
+
+
+def _make(arguments: PlanArguments) -> NewFiles:
+    cluster = open_cluster(arguments.connection)
+    try:
+        settings = Settings(
+            namespaces=arguments.namespaces,
+            runtime_projection_mode=arguments.mode,
+            accept_observed_generation=arguments.accept_observed_generation,
+        )
+        return make_plan(cluster, settings, now=datetime.now(UTC), plan_id=secrets.token_hex(8))
+    finally:
+        cluster.close()
+
+
+def _require_services(made: NewFiles, namespaces: tuple[str, ...]) -> None:
+    if not any(unit.id.startswith(f"{AIM_SERVICE.name}/") for unit in made.plan.units):
+        raise not_started(
+            f"no AIMService was found in {', '.join(namespaces)}, so there is nothing to plan and nothing was written",
+            hint="check the namespaces and the kubeconfig's context: kubectl get aimservice -n <namespace>",
+        )
+
+
+def _view(made: NewFiles, directory: Path) -> PlanView:
+    files = PlanFiles(directory / PLAN_NAME, made.plan, digest_bytes(made.files[PLAN_FILE]))
+    return summary_of(view_of(files, (), edited=False))
+
+
+def _answer(view: PlanView, directory: Path, console: Console) -> None:
+    if console.format != "table":
+        console.answer(encode(view, console.format))
+        return
+    paint, width = console.paint, console.width
+    lines = [
+        f"{paint('Plan written', 'bold')} to {directory} (private; nothing was written to the cluster)",
+        *header_lines(view, width),
+        *count_lines(view, paint, width),
+        *evidence_lines(view.evidence, paint, width),
+        "",
+        "Review it next:",
+        f"  {PROG} show --plan {shlex.quote(str(directory))}",
+    ]
+    console.answer("\n".join(lines))

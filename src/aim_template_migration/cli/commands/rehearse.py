@@ -1,0 +1,165 @@
+"""``rehearse``: the whole migration on a local API, with no cluster at risk."""
+
+import argparse
+import contextlib
+import shlex
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from aim_rehearsal.worlds import World, WorldError, load_world, world_names
+from aim_template_migration.cli.console import Console
+from aim_template_migration.cli.exit_codes import DONE, first_of
+from aim_template_migration.cli.failures import wrong_usage
+from aim_template_migration.cli.interrupts import stopping_on_signals
+from aim_template_migration.cli.options.rehearse import RehearseArguments, read
+from aim_template_migration.cli.parser import PROG
+from aim_template_migration.cli.progress import progress_of
+from aim_template_migration.cli.rendering.machine import encode
+from aim_template_migration.cli.rendering.serving import serving_lines
+from aim_template_migration.cli.rendering.story import chapter_lines
+from aim_template_migration.cli.rendering.text import wrapped
+from aim_template_migration.cli.translation import translated
+from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.documents.plan import API_VERSION, Document
+from aim_template_migration.documents.private_files import require_absent
+from aim_template_migration.rehearsing.events import Chapter
+from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RehearsalOutcome, RunTuning
+
+_PLAN_DIRECTORY = "migration-plan"
+
+
+class WorldEntry(Document, frozen=True):
+    """One sample fleet: its name, what it shows, and every outcome and reason in its plan."""
+
+    name: str
+    summary: str
+    codes: tuple[str, ...]
+
+
+class WorldList(Document, frozen=True):
+    """The answer of ``rehearse --list-worlds``."""
+
+    api_version: str
+    kind: str
+    worlds: tuple[WorldEntry, ...]
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Rehearse; return the run's exit code.
+
+    Raises:
+        CommandStopped: there is no such world, or nothing was started.
+    """
+    arguments = read(parsed)
+    if arguments.list_worlds:
+        return _list_worlds(console)
+    world = _world(arguments.world)
+    stop = threading.Event()
+    with translated(), _directories(arguments, console) as (work_dir, directory), stopping_on_signals(stop, console):
+        options = _options(arguments, world, work_dir, directory)
+        if console.format == "table":
+            console.note("starting a local Kubernetes API and a simulated operator …")
+        with Rehearsal(options) as rehearsal:
+            code = DONE.number if arguments.by_hand else _run(rehearsal, arguments, console, stop)
+            if arguments.serve and not stop.is_set():
+                _serve(rehearsal, options, arguments, console, stop)
+            return code
+
+
+def _run(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, stop: threading.Event) -> int:
+    def audience(chapter: Chapter) -> None:
+        if console.format == "table":
+            console.answer("\n".join(chapter_lines(chapter, console.paint, console.width)))
+
+    with progress_of(console) as listener:
+        outcome = rehearsal.run(audience, listener, stop)
+    if console.format != "table":
+        console.answer(encode(outcome.report, console.format))
+    elif arguments.output_dir is None:
+        console.hint("the plan directory was temporary and is removed now; keep it with --output-dir DIR")
+    return _exit_code(outcome)
+
+
+def _exit_code(outcome: RehearsalOutcome) -> int:
+    """Return the code of the run: of dry run and commit the one that comes first in the table."""
+    codes = [outcome.dry_run.exit_code, *([outcome.commit.exit_code] if outcome.commit else [])]
+    return first_of(*codes)
+
+
+def _serve(
+    rehearsal: Rehearsal,
+    options: RehearsalOptions,
+    arguments: RehearseArguments,
+    console: Console,
+    stop: threading.Event,
+) -> None:
+    lines = serving_lines(
+        rehearsal.load(),
+        admin_kubeconfig=rehearsal.admin_kubeconfig(),
+        tool_kubeconfig=rehearsal.tool_kubeconfig(),
+        mode=options.mode,
+        by_hand=arguments.by_hand,
+        paint=console.paint,
+        width=console.width,
+    )
+    tell = console.answer if console.format == "table" else console.note
+    tell("\n".join(lines))
+    stop.wait()
+
+
+def _options(arguments: RehearseArguments, world: World, work_dir: Path, directory: Path) -> RehearsalOptions:
+    run_arguments = arguments.run
+    return RehearsalOptions(
+        world=world,
+        mode=arguments.mode,
+        directory=directory,
+        work_dir=work_dir,
+        tuning=RunTuning(
+            only=run_arguments.only,
+            limit=run_arguments.limit,
+            fail_fast=run_arguments.fail_fast,
+            stop_before=run_arguments.stop_before,
+            parallel=run_arguments.parallel,
+            soak_seconds=run_arguments.soak_seconds,
+            cutover_deadline_seconds=run_arguments.cutover_deadline_seconds,
+        ),
+        command=shlex.join([PROG, *sys.argv[1:]]),
+    )
+
+
+@contextlib.contextmanager
+def _directories(arguments: RehearseArguments, console: Console) -> Iterator[tuple[Path, Path]]:
+    """Yield a private temporary directory and the plan directory to make, which is in it unless one was named."""
+    if arguments.output_dir is not None:
+        require_absent(arguments.output_dir)
+        warning = work_tree_warning(arguments.output_dir)
+        if warning:
+            console.warn(warning)
+    with tempfile.TemporaryDirectory(prefix="aim-rehearsal-") as name:
+        yield Path(name), arguments.output_dir or Path(name) / _PLAN_DIRECTORY
+
+
+def _world(name: str) -> World:
+    try:
+        return load_world(name)
+    except WorldError as error:
+        raise wrong_usage(str(error).rstrip("."), hint=f"{PROG} rehearse --list-worlds") from error
+
+
+def _list_worlds(console: Console) -> int:
+    worlds = tuple(
+        WorldEntry(world.name, world.summary, world.codes) for world in (load_world(name) for name in world_names())
+    )
+    if console.format != "table":
+        console.answer(encode(WorldList(API_VERSION, "WorldList", worlds), console.format))
+        return DONE.number
+    lines: list[str] = []
+    for world in worlds:
+        lines.append(console.paint(world.name, "bold"))
+        lines += wrapped(world.summary, console.width, "  ")
+        lines += wrapped(f"shows: {', '.join(world.codes)}", console.width, "  ", "         ")
+    console.answer("\n".join(lines))
+    return DONE.number

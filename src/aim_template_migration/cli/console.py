@@ -1,0 +1,117 @@
+"""The two streams of a command: its answer on stdout, everything else on stderr."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+Tone = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
+Format = Literal["table", "json", "yaml"]
+
+_ANSI: Mapping[Tone, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_NARROWEST = 60
+_WIDEST = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours text, or leaves it as it is."""
+
+    on: bool = False
+
+    def __call__(self, text: str, tone: Tone) -> str:
+        """Return ``text`` in ``tone``."""
+        return f"\x1b[{_ANSI[tone]}m{text}\x1b[0m" if self.on and text else text
+
+
+PLAIN = Paint()
+
+
+class Console:
+    """Where a command writes. Trouble with a stream never ends a command: a run must not die with its terminal.
+
+    Args:
+        out: the answer.
+        err: progress, warnings, hints and errors.
+        colour: whether colour is wanted at all; a stream that is no terminal gets none in any case.
+        answer_format: how the answer is written; with ``json`` and ``yaml`` there is no progress.
+        verbose: whether details are wanted.
+    """
+
+    def __init__(
+        self, out: TextIO, err: TextIO, *, colour: bool, answer_format: Format = "table", verbose: bool = False
+    ) -> None:
+        self._out = out
+        self._err = err
+        self.format = answer_format
+        self.verbose = verbose
+        self.paint = Paint(colour and _is_terminal(out))
+        self.paint_note = Paint(colour and _is_terminal(err))
+        self.width = _width()
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether progress may be drawn: stderr is a terminal, and the answer is for people."""
+        return self.format == "table" and _is_terminal(self._err)
+
+    @property
+    def err(self) -> TextIO:
+        """The stream of progress."""
+        return self._err
+
+    def answer(self, text: str) -> None:
+        """Write part of the answer, ending it with a newline."""
+        self._out = _write(self._out, text)
+
+    def note(self, text: str) -> None:
+        """Write a line to stderr."""
+        self._err = _write(self._err, text)
+
+    def warn(self, text: str) -> None:
+        """Write a warning to stderr."""
+        self.note(f"{self.paint_note('warning:', 'yellow')} {text}")
+
+    def hint(self, text: str) -> None:
+        """Write a hint to stderr."""
+        self.note(f"{self.paint_note('hint:', 'cyan')} {text}")
+
+
+def wants_colour(environ: Mapping[str, str], *, no_color: bool) -> bool:
+    """Return whether colour is wanted: neither ``--no-color``, nor ``NO_COLOR`` with any value, nor a dumb terminal."""
+    return not no_color and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def standard_console(*, no_color: bool = False, answer_format: Format = "table", verbose: bool = False) -> Console:
+    """Return the console of this process."""
+    colour = wants_colour(os.environ, no_color=no_color)
+    return Console(sys.stdout, sys.stderr, colour=colour, answer_format=answer_format, verbose=verbose)
+
+
+def _write(stream: TextIO, text: str) -> TextIO:
+    """Write and flush; a reader that went away costs the text, not the command."""
+    try:
+        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.flush()
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        return _write(stream, text.encode(encoding, "replace").decode(encoding))
+    except (OSError, ValueError):
+        return _nowhere()
+    return stream
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - stays open as the stream's replacement
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except (OSError, ValueError):
+        return False
+
+
+def _width() -> int:
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((80, 24)).columns))

@@ -1,0 +1,119 @@
+"""From argv to the exit code."""
+
+import argparse
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+
+from aim_template_migration.cli.console import Console, Format, standard_console
+from aim_template_migration.cli.exit_codes import INTERRUPTED, UNEXPECTED, USAGE
+from aim_template_migration.cli.failures import CommandStopped
+from aim_template_migration.cli.parser import COMMANDS, PROG, build_parser
+
+_PLUGIN = "kubectl-aim_template_migration"
+_PLUGIN_PROG = "kubectl aim-template-migration"
+
+
+def run() -> None:
+    """Run the command line of this process and exit with its code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    prog = _PLUGIN_PROG if Path(sys.argv[0]).name == _PLUGIN else PROG
+    code = main(sys.argv[1:], prog=prog)
+    _close_streams()
+    sys.exit(code)
+
+
+def main(argv: Sequence[str], *, prog: str = PROG) -> int:
+    """Run one command and return its exit code."""
+    console = standard_console()
+    try:
+        parsed = _parse(argv, prog)
+        if isinstance(parsed, int):
+            return parsed
+        console = _console_of(parsed)
+        return _command_of(parsed)(parsed, console)
+    except CommandStopped as stopped:
+        _show(stopped, console, prog)
+        return stopped.exit_code
+    except KeyboardInterrupt:
+        console.note("interrupted")
+        return INTERRUPTED.number
+    except Exception as error:  # noqa: BLE001 - the last line of defence: one sentence instead of a traceback
+        _show_unexpected(error, console)
+        return UNEXPECTED.number
+
+
+def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace | int:
+    parser = build_parser(prog)
+    try:
+        parsed = parser.parse_args(argv)
+    except SystemExit as ended:  # --help and --version have printed their text
+        return ended.code if isinstance(ended.code, int) else 0
+    if not parsed.command:
+        parser.print_help(sys.stderr)
+        return USAGE.number
+    return parsed
+
+
+def _console_of(parsed: argparse.Namespace) -> Console:
+    answer_format: Format = getattr(parsed, "output", "table")
+    return standard_console(
+        no_color=getattr(parsed, "no_color", False), answer_format=answer_format, verbose=parsed.verbose
+    )
+
+
+def _command_of(parsed: argparse.Namespace) -> Callable[[argparse.Namespace, Console], int]:
+    command = next(item for item in COMMANDS if item.name == parsed.command)
+    chosen: Callable[[argparse.Namespace, Console], int] = importlib.import_module(command.module).run
+    return chosen
+
+
+def _show(stopped: CommandStopped, console: Console, prog: str) -> None:
+    console.note(f"{console.paint_note('error:', 'red')} {stopped}")
+    if stopped.hint:
+        console.hint(stopped.hint)
+    if stopped.code:
+        console.note(f"more: {prog} explain {stopped.code}")
+    if console.verbose and stopped.__cause__ is not None:
+        console.note(f"cause: {type(stopped.__cause__).__name__}")
+
+
+def _show_unexpected(error: Exception, console: Console) -> None:
+    """Name the kind of error and where it arose; its text may quote anything, so it takes ``-v`` and is redacted."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    console.note(
+        f"{console.paint_note('error:', 'red')} unexpected {type(error).__name__}{where}; this is a fault of the tool"
+    )
+    if not console.verbose:
+        console.hint("set -v for details")
+        return
+    from aim_template_migration.planning.secret_scan import redact
+
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        console.note(redact(line))
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    del signum, frame
+    raise KeyboardInterrupt
+
+
+def _close_streams() -> None:
+    """Flush, and leave nothing that the interpreter could complain about where a reader went away."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+if __name__ == "__main__":
+    run()

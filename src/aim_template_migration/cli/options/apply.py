@@ -1,0 +1,76 @@
+"""Options of ``apply``."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from aim_template_migration.cli.options.shared import (
+    ConnectionArguments,
+    RunArguments,
+    declare_connection,
+    declare_output,
+    declare_plan,
+    declare_run,
+    read_connection,
+    read_run,
+)
+from aim_template_migration.cli.options.values import sha256
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyArguments:
+    """What ``apply`` was asked.
+
+    Attributes:
+        plan: plan directory or plan file.
+        commit: write for real.
+        result: where the result goes, None for beside the plan.
+        plan_sha256: the approved SHA-256, or empty.
+        baseline: an archived result whose pods a rerun compares with.
+        run: how the run goes.
+        connection: how to reach the cluster.
+    """
+
+    plan: Path
+    commit: bool
+    result: Path | None
+    plan_sha256: str
+    baseline: Path | None
+    run: RunArguments
+    connection: ConnectionArguments
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    declare_plan(parser)
+    parser.add_argument(
+        "--commit", action="store_true", help="write to the cluster; without it every write is a server-side dry run"
+    )
+    parser.add_argument(
+        "--plan-sha256", type=sha256, default="", metavar="HEX", help="refuse any plan file but the approved one"
+    )
+    parser.add_argument(
+        "--result", type=Path, metavar="FILE", help="result file to make (default: apply-result.json beside the plan)"
+    )
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="archived result of an earlier run, whose pods a rerun compares with",
+    )
+    declare_run(parser, parallel=1, soak="30s")
+    declare_connection(parser)
+    declare_output(parser)
+
+
+def read(parsed: argparse.Namespace) -> ApplyArguments:
+    """Return the options."""
+    return ApplyArguments(
+        plan=parsed.plan,
+        commit=parsed.commit,
+        result=parsed.result,
+        plan_sha256=parsed.plan_sha256,
+        baseline=parsed.baseline,
+        run=read_run(parsed),
+        connection=read_connection(parsed),
+    )

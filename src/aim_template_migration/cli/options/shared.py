@@ -1,0 +1,149 @@
+"""Options that several commands share; names and meanings are kubectl's."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from aim_template_migration.cli.options.values import cutover_deadline, duration, positive
+
+STEP_NAMES = (
+    "CreateProfile",
+    "AwaitProfile",
+    "CreateProfileCache",
+    "AwaitProfileCache",
+    "ProtectArtifact",
+    "ReverifyProfileCache",
+    "CutOver",
+    "ConfirmNoRollout",
+)
+"""The steps by name; stated here again, since the plan's own module takes long to import. A test compares both."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionArguments:
+    """How to reach the cluster.
+
+    Attributes:
+        kubeconfig: a file, None for kubectl's defaults.
+        context: a context of it, None for the current one.
+        impersonate: the user to act as, None for oneself.
+        request_timeout: seconds for one request, None for the default.
+    """
+
+    kubeconfig: str | None
+    context: str | None
+    impersonate: str | None
+    request_timeout: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunArguments:
+    """How a run of apply goes; rehearse takes the same.
+
+    Attributes:
+        only: ids of the units to run, empty for all.
+        limit: at most so many automatic units, None for all.
+        fail_fast: begin no unit after one has failed.
+        stop_before: the step before which units stop, or empty.
+        parallel: units side by side.
+        soak_seconds: how long after a cutover its pods are looked at again.
+        cutover_deadline_seconds: how long the operator may take to observe a cutover.
+    """
+
+    only: tuple[str, ...]
+    limit: int | None
+    fail_fast: bool
+    stop_before: str
+    parallel: int
+    soak_seconds: float
+    cutover_deadline_seconds: float
+
+
+def declare_connection(parser: argparse.ArgumentParser) -> None:
+    """Add kubectl's connection options."""
+    group = parser.add_argument_group("connection (as in kubectl)")
+    group.add_argument("--kubeconfig", metavar="FILE", help="kubeconfig file (default: KUBECONFIG, ~/.kube/config)")
+    group.add_argument("--context", metavar="NAME", help="context of the kubeconfig (default: its current one)")
+    group.add_argument("--as", dest="impersonate", metavar="USER", help="user to impersonate")
+    group.add_argument(
+        "--request-timeout",
+        type=duration,
+        metavar="DURATION",
+        help="how long one request may take, for example 10s or 2m (default: 30s, 60s for a page of a list)",
+    )
+
+
+def read_connection(parsed: argparse.Namespace) -> ConnectionArguments:
+    """Return the connection options."""
+    return ConnectionArguments(parsed.kubeconfig, parsed.context, parsed.impersonate, parsed.request_timeout)
+
+
+def declare_output(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a command writes."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "-o",
+        "--output",
+        choices=("table", "json", "yaml"),
+        default="table",
+        help="how the answer on stdout is written (default: table)",
+    )
+    group.add_argument("--no-color", action="store_true", help="no colour; the variable NO_COLOR does the same")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="details on stderr, and tracebacks of unexpected errors"
+    )
+
+
+def declare_plan(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the plan."""
+    parser.add_argument("--plan", required=True, type=Path, metavar="PLAN", help="plan directory, or its plan.json")
+
+
+def declare_run(parser: argparse.ArgumentParser, *, parallel: int, soak: str) -> None:
+    """Add the options of a run, with the command's own defaults."""
+    group = parser.add_argument_group("the run")
+    group.add_argument(
+        "--only",
+        action="append",
+        metavar="UNIT",
+        help="run this unit only, for example AIMService/team-a/chat; repeatable",
+    )
+    group.add_argument("--limit", type=positive, metavar="N", help="run at most the first N automatic units")
+    group.add_argument("--fail-fast", action="store_true", help="begin no further unit after one has failed")
+    group.add_argument(
+        "--stop-before",
+        choices=STEP_NAMES,
+        default="",
+        metavar="STEP",
+        help=f"stop each unit before this step: {', '.join(STEP_NAMES)}",
+    )
+    group.add_argument(
+        "--parallel", type=positive, default=parallel, metavar="N", help=f"units side by side (default: {parallel})"
+    )
+    group.add_argument(
+        "--soak",
+        type=duration,
+        default=soak,
+        metavar="DURATION",
+        help=f"how long after its cutover a unit's pods are looked at again (default: {soak})",
+    )
+    group.add_argument(
+        "--cutover-deadline",
+        type=cutover_deadline,
+        default="60s",
+        metavar="DURATION",
+        help="how long the operator may take to observe a cutover, at most 10m (default: 60s)",
+    )
+
+
+def read_run(parsed: argparse.Namespace) -> RunArguments:
+    """Return the options of a run."""
+    return RunArguments(
+        only=tuple(parsed.only or ()),
+        limit=parsed.limit,
+        fail_fast=parsed.fail_fast,
+        stop_before=parsed.stop_before,
+        parallel=parsed.parallel,
+        soak_seconds=parsed.soak,
+        cutover_deadline_seconds=parsed.cutover_deadline,
+    )

@@ -1,0 +1,142 @@
+"""The parser: one table of commands, each declared by its options module and run by its command module."""
+
+import argparse
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from aim_template_migration.cli.exit_codes import EXIT_CODES
+from aim_template_migration.cli.failures import wrong_usage
+from aim_template_migration.cli.options import apply, check, completion, explain, plan, rehearse, show
+from aim_template_migration.version import __version__
+
+PROG = "aim-template-migration"
+_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command.
+
+    Attributes:
+        name: its word on the command line.
+        summary: one phrase for the list of commands.
+        description: what it does, writes and never does.
+        declare: adds its options to a parser.
+        module: the module with ``run(parsed, console) -> int``, imported when the command runs.
+    """
+
+    name: str
+    summary: str
+    description: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    module: str
+
+
+def _command(name: str, summary: str, description: str, declare: Callable[[argparse.ArgumentParser], None]) -> Command:
+    return Command(name, summary, description, declare, f"aim_template_migration.cli.commands.{name}")
+
+
+COMMANDS: tuple[Command, ...] = (
+    _command(
+        "rehearse",
+        "practise the whole migration on a local API, with no cluster at risk",
+        "Start a local Kubernetes API with a simulated bridge operator, load a sample fleet, and run plan, dry run and "
+        "commit on it through the code that a real cluster gets. Exits with the run's code.",
+        rehearse.declare,
+    ),
+    _command(
+        "plan",
+        "read the named namespaces and write a private plan directory",
+        "Read the named namespaces and write the plan directory: plan.json, its generated copy, backup.yaml, and an "
+        "evidence file for each Dedicated unit. Reads the cluster only; never reads a Secret.",
+        plan.declare,
+    ),
+    _command(
+        "show",
+        "review a plan: totals, reasons, and every proposed object as a diff",
+        "Review a plan: totals and reasons for the whole fleet, or one unit with its reasons, pins, steps and a diff "
+        "of every proposed object. Contacts no cluster.",
+        show.declare,
+    ),
+    _command(
+        "check",
+        "lint a plan that was edited by hand",
+        "Check a plan as apply will: its schema, every edit since it was generated and whether it is allowed, its "
+        "structural safety, and its evidence files. Contacts no cluster. Exits 3 where apply would refuse the plan.",
+        check.declare,
+    ),
+    _command(
+        "apply",
+        "revalidate and dry-run a plan; with --commit, migrate",
+        "Re-read and revalidate each unit and ask admission to validate each write (server-side dry run). With "
+        "--commit the writes are real. Writes a private result and journal beside the plan; a dry run needs the same "
+        "permissions as a commit.",
+        apply.declare,
+    ),
+    _command(
+        "explain",
+        "say what a code means and what to do about it",
+        "Say what an outcome, reason, warning, imputation rule, failure or exit code means, and what an "
+        "administrator does.",
+        explain.declare,
+    ),
+    _command(
+        "completion",
+        "print a completion script for bash, zsh or fish",
+        "Print a completion script. For bash: source <(aim-template-migration completion bash)",
+        completion.declare,
+    ),
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence and a hint, and that takes no abbreviated options."""
+
+    def __init__(self, prog: str, description: str, *, usage: str | None = None, epilog: str | None = None) -> None:
+        super().__init__(
+            prog,
+            usage,
+            description,
+            epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the ending for wrong usage."""
+        raise wrong_usage(message, hint=f"{self.prog} --help")
+
+
+def build_parser(prog: str = PROG) -> Parser:
+    """Return the parser of all commands."""
+    parser = Parser(
+        prog=prog,
+        usage=f"{prog} COMMAND [options]",
+        description=_wrapped(
+            "Move AMD AIM Engine inference services from the v1alpha1 template pipeline to the v1alpha2 profile "
+            "pipeline without restarting a pod: plan, review, apply."
+        ),
+        epilog=f"exit codes (of those that apply, the first):\n{exit_code_lines()}",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
+    for command in COMMANDS:
+        sub = commands.add_parser(
+            command.name, help=command.summary, description=_wrapped(command.description), prog=f"{prog} {command.name}"
+        )
+        command.declare(sub)
+    return parser
+
+
+def exit_code_lines() -> str:
+    """Return the table of exit codes for ``--help``."""
+    return "\n".join(
+        textwrap.fill(code.meaning, _WIDTH, initial_indent=f"  {code.number:>3}  ", subsequent_indent=" " * 7)
+        for code in EXIT_CODES
+    )
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False)

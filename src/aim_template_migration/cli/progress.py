@@ -1,0 +1,112 @@
+"""Progress of a run on stderr: drawn on a terminal, plain lines with ``-v`` elsewhere, otherwise nothing."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aim_template_migration.applying.events import Event, Listener, RunStarted, StepProgress, UnitFinished, nobody
+from aim_template_migration.cli.console import Console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_SHOWN_AT_ONCE = 8
+
+
+@contextlib.contextmanager
+def progress_of(console: Console) -> Iterator[Listener]:
+    """Yield a listener that shows a run's progress as the console allows it."""
+    if console.shows_progress and os.environ.get("TERM") != "dumb":
+        with _drawn(console) as listener:
+            yield listener
+    elif console.format == "table" and (console.verbose or console.shows_progress):
+        yield PlainProgress(console)
+    else:
+        yield nobody
+
+
+class PlainProgress:
+    """One line for each step that is complete or waits for something new, and for each unit's ending."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._lock = threading.Lock()
+        self._waits: dict[str, str] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Write the event's line, if it has one."""
+        with self._lock:
+            line = self._line(event)
+            if line:
+                self._console.note(line)
+
+    def _line(self, event: Event) -> str:
+        match event:
+            case RunStarted(mode=mode, units=units):
+                return f"{mode}: {units} units"
+            case StepProgress(unit=unit, step=step, state="completed"):
+                return f"{unit} {step} done"
+            case StepProgress(unit=unit, step=step, state="waiting", detail=detail):
+                news = "" if self._waits.get(unit) == detail else f"{unit} {step} waits: {detail}"
+                self._waits[unit] = detail
+                return news
+            case UnitFinished(result=result) if result.status not in ("manual", "skipped"):
+                return f"{result.id} {result.status}{f' ({result.code})' if result.code else ''}"
+        return ""
+
+
+class DrawnProgress:
+    """A bar for the run and a line for each unit under way."""
+
+    def __init__(self, progress: "Progress") -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._run: TaskID | None = None
+        self._units: dict[str, TaskID] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Redraw."""
+        with self._lock:
+            match event:
+                case RunStarted(mode=mode, units=units):
+                    self._run = self._progress.add_task(mode, total=units, detail="")
+                case StepProgress():
+                    self._step(event)
+                case UnitFinished(result=result):
+                    self._finished(result.id)
+
+    def _step(self, event: StepProgress) -> None:
+        task = self._units.get(event.unit)
+        if task is None:
+            if len(self._units) >= _SHOWN_AT_ONCE:
+                return
+            task = self._units[event.unit] = self._progress.add_task(f"  {event.unit}", total=None, detail="")
+        self._progress.update(task, detail=f"{event.step}{f': {event.detail}' if event.detail else ''}")
+
+    def _finished(self, unit: str) -> None:
+        task = self._units.pop(unit, None)
+        if task is not None:
+            self._progress.remove_task(task)
+        if self._run is not None:
+            self._progress.advance(self._run)
+
+
+@contextlib.contextmanager
+def _drawn(console: Console) -> Iterator[Listener]:
+    from rich.console import Console as RichConsole
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+    from rich.table import Column
+
+    stream = RichConsole(file=console.err, no_color=not console.paint_note.on, highlight=False)
+    columns = (
+        SpinnerColumn("line"),
+        TextColumn("{task.description}", markup=False),
+        TextColumn(
+            "{task.fields[detail]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
+        ),
+        MofNCompleteColumn(),
+    )
+    with Progress(*columns, console=stream, transient=True) as progress:
+        yield DrawnProgress(progress)

@@ -1,0 +1,140 @@
+"""One unit of a plan with everything that a reviewer must see (pure)."""
+
+import msgspec
+
+from aim_template_migration.cli.console import Paint
+from aim_template_migration.cli.rendering.overview import finding_lines
+from aim_template_migration.cli.rendering.proposal import proposal_lines
+from aim_template_migration.cli.rendering.step_words import describe_step
+from aim_template_migration.cli.rendering.text import heading, pairs, wrapped
+from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.plan import (
+    Finding,
+    Imputation,
+    OwnerReference,
+    Pin,
+    Plan,
+    SecretReference,
+    Unit,
+    step_name,
+)
+
+
+def unit_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
+    """Return the unit in detail: reasons, warnings, imputations, pins, steps, proposed objects, what comes later."""
+    return [
+        *_head(unit, paint, width),
+        *_findings("REASONS (why it is not automatic)", unit.reasons, paint, width),
+        *_findings("WARNINGS", unit.warnings, paint, width),
+        *_imputations(unit.imputations, paint, width),
+        *_pins(unit.pins, paint, width),
+        *_steps(unit, paint, width),
+        *_proposal(plan, unit, paint, width),
+        *_after_expiry(unit, paint, width),
+        *_secrets(unit.secret_refs, paint, width),
+        *_evidence(unit, paint, width),
+    ]
+
+
+def _head(unit: Unit, paint: Paint, width: int) -> list[str]:
+    summary = CODES[unit.outcome].summary if unit.outcome in CODES else ""
+    rows = (
+        ("disposition", unit.disposition),
+        ("outcome", f"{unit.outcome}: {summary}" if summary else unit.outcome),
+        ("InferenceService", unit.inference_service),
+        ("target profile", unit.resolved_profile),
+        ("proofs", ", ".join(f"{what} by {how}" for what, how in unit.proofs.items())),
+    )
+    return [paint(unit.id, "bold"), *pairs(rows, width, "  ")]
+
+
+def _findings(title: str, findings: tuple[Finding, ...], paint: Paint, width: int) -> list[str]:
+    lines = heading(title, paint) if findings else []
+    for finding in findings:
+        lines += finding_lines(finding, paint, width, "  ")
+    return lines
+
+
+def _imputations(imputations: tuple[Imputation, ...], paint: Paint, width: int) -> list[str]:
+    lines = heading("IMPUTATIONS (values that the predecessor states elsewhere)", paint) if imputations else []
+    for item in imputations:
+        lines.append(f"  {item.field}")
+        rows = (
+            ("value", msgspec.json.encode(item.value).decode()),
+            ("from", item.source),
+            ("rule", item.rule),
+            ("in", item.object),
+        )
+        lines += pairs(rows, width, "    ")
+    return lines
+
+
+def _pins(pins: tuple[Pin, ...], paint: Paint, width: int) -> list[str]:
+    lines = heading("PINS (must still hold when the unit is applied)", paint) if pins else []
+    for pin in pins:
+        lines.append(f"  {pin.reference.id}")
+        lines += wrapped(_pin_text(pin), width, "    ")
+    return lines
+
+
+def _pin_text(pin: Pin) -> str:
+    if pin.absent:
+        return f"{pin.role}: must not exist"
+    facts = (
+        f"UID {pin.uid}" if pin.uid else "",
+        f"generation {pin.generation}" if pin.generation is not None else "",
+        f"resourceVersion {pin.resource_version}" if pin.resource_version else "",
+        f"content {pin.content_digest[:12]}" if pin.content_digest else "",
+        f"pod template {pin.pod_template_hash[:12]}" if pin.pod_template_hash else "",
+        f"owned by {', '.join(_owner(item) for item in pin.owner_references)}" if pin.owner_references else "ownerless",
+        "paused" if pin.paused else "",
+    )
+    return f"{pin.role}: {', '.join(fact for fact in facts if fact)}"
+
+
+def _owner(owner: OwnerReference) -> str:
+    return f"{owner.kind} {owner.name}{' (controller)' if owner.controller else ''}"
+
+
+def _steps(unit: Unit, paint: Paint, width: int) -> list[str]:
+    lines = heading("STEPS", paint) if unit.steps else []
+    for number, step in enumerate(unit.steps, start=1):
+        lines.append(f"  {number:>2} {step_name(step)}")
+        lines += wrapped(describe_step(step), width, " " * 5)
+    return lines
+
+
+def _proposal(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
+    lines = proposal_lines(plan, unit, paint, width)
+    if not lines:
+        return []
+    note = "Everything else of the service stays as it is; the plan holds only what changes."
+    return [*heading("PROPOSED OBJECTS (+ added, - removed)", paint), *wrapped(note, width), *lines]
+
+
+def _after_expiry(unit: Unit, paint: Paint, width: int) -> list[str]:
+    if unit.after_expiry is None or not unit.after_expiry.changes:
+        return []
+    intro = (
+        "A later change of the service's spec ends the pin, and normal profile rendering then changes the "
+        "InferenceService (its pods roll):"
+    )
+    lines = [*heading("AFTER THE PIN EXPIRES", paint), *wrapped(intro, width, "  ")]
+    for change in unit.after_expiry.changes:
+        lines += wrapped(change, width, "  - ", "    ")
+    return lines
+
+
+def _secrets(secrets: tuple[SecretReference, ...], paint: Paint, width: int) -> list[str]:
+    lines = heading("SECRETS REFERENCED (never read, in no backup)", paint) if secrets else []
+    for item in secrets:
+        keys = f" (keys: {', '.join(item.keys)})" if item.keys else ""
+        lines += wrapped(f"{item.namespace}/{item.name}{keys}", width, "  ")
+    return lines
+
+
+def _evidence(unit: Unit, paint: Paint, width: int) -> list[str]:
+    if unit.evidence is None:
+        return []
+    rows = (("file", unit.evidence.file), ("SHA-256", unit.evidence.sha256))
+    return [*heading("DEDICATED HANDOFF EVIDENCE (never apply it)", paint), *pairs(rows, width, "  ")]

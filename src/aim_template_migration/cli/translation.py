@@ -1,0 +1,65 @@
+"""What the tool's own exceptions mean on the command line: nothing was started, and why."""
+
+import contextlib
+from collections.abc import Iterator
+
+from aim_template_migration.applying.plan_files import PlanRejected
+from aim_template_migration.cli.failures import CommandStopped, not_started
+from aim_template_migration.cli.options.shared import ConnectionArguments
+from aim_template_migration.documents.private_files import PrivateFileError
+from aim_template_migration.kube import Cluster, ConnectionOptions, connect
+from aim_template_migration.kube.errors import (
+    ClusterError,
+    ConnectError,
+    Forbidden,
+    NotServed,
+    RequestError,
+    Unauthorized,
+)
+from aim_template_migration.planning.inventory import PlanningError
+from aim_template_migration.planning.secret_scan import redact
+
+_HINTS: tuple[tuple[type[RequestError], str, str], ...] = (
+    (Forbidden, "grant exactly the permission that the message names, and try again", "Forbidden"),
+    (Unauthorized, "log in again, and try again", "CredentialsRejected"),
+    (NotServed, "install the CRDs and the operator of one bridge build first", "CrdVersionsUnsuitable"),
+)
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Turn what can go wrong before anything is started into an ending of the command.
+
+    Raises:
+        CommandStopped: in place of the tool's own exceptions.
+    """
+    try:
+        yield
+    except (PlanRejected, PlanningError, PrivateFileError, ConnectError) as error:
+        raise _with_hint(str(error)) from error
+    except RequestError as error:
+        hint, code = next(((hint, code) for kind, hint, code in _HINTS if isinstance(error, kind)), ("", ""))
+        raise not_started(str(error), hint=hint, code=code) from error
+    except ClusterError as error:
+        raise not_started(str(error)) from error
+
+
+def open_cluster(arguments: ConnectionArguments) -> Cluster:
+    """Connect; server messages are redacted, since they can quote values of objects.
+
+    Raises:
+        ConnectError: there is no usable connection.
+    """
+    options = ConnectionOptions(
+        kubeconfig=arguments.kubeconfig,
+        context=arguments.context,
+        impersonate=arguments.impersonate,
+        request_timeout=arguments.request_timeout,
+    )
+    return connect(options, redact=redact)
+
+
+def _with_hint(message: str) -> CommandStopped:
+    """These messages end with the next step, behind their last semicolon."""
+    sentence, separator, hint = message.rpartition("; ")
+    return not_started(sentence, hint=hint) if separator else not_started(message)

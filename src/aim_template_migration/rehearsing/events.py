@@ -1,0 +1,84 @@
+"""The chapters of a rehearsal, as values for whoever tells the story."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from aim_template_migration.applying.plan_files import PlanFiles
+from aim_template_migration.applying.run import ApplyOutcome
+from aim_template_migration.documents.rehearsal import RehearsalReport
+from aim_template_migration.rehearsing.observation import ServiceFacts
+
+
+@dataclass(frozen=True, slots=True)
+class FleetLoaded:
+    """The local API is up with the sample fleet in it, and the operator has settled.
+
+    Attributes:
+        world: the fleet's name.
+        summary: what it shows, in one sentence.
+        server: the local API's address.
+        namespaces: the namespaces that the migration selects.
+        services: the services as they are before anything is done, by id.
+    """
+
+    world: str
+    summary: str
+    server: str
+    namespaces: tuple[str, ...]
+    services: Mapping[str, ServiceFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade:
+    """The plan directory is written."""
+
+    files: PlanFiles
+
+
+@dataclass(frozen=True, slots=True)
+class RunBegins:
+    """A dry run or the commit begins."""
+
+    commit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A dry run or the commit ended.
+
+    Attributes:
+        commit: which of both.
+        outcome: how it ended.
+        before: the services before planning, by id.
+        after: the services now, by id.
+    """
+
+    commit: bool
+    outcome: ApplyOutcome
+    before: Mapping[str, ServiceFacts]
+    after: Mapping[str, ServiceFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalClosed:
+    """Nothing further happens; the report says all of it.
+
+    Attributes:
+        report: the report.
+        directory: the plan directory.
+    """
+
+    report: RehearsalReport
+    directory: Path
+
+
+Chapter = FleetLoaded | PlanMade | RunBegins | RunEnded | RehearsalClosed
+
+
+class Audience(Protocol):
+    """Whoever follows the story, from one thread."""
+
+    def __call__(self, chapter: Chapter) -> None:
+        """Take one chapter."""
