@@ -67,7 +67,7 @@ def _must_be_expressed(existing: Observed, name: str, present: JsonObject, schem
     """Return whether a field that an existing object states would have to be in the mapping as well."""
     if existing.kind.name != AIM_PROFILE_CACHE.name and name in INEXPRESSIBLE:
         return False
-    return present[name] != _default(schema, name)
+    return present[name] not in (_default(schema, name), with_defaults({}, get_map(schema, "properties", name)))
 
 
 def _comparable(name: str, spec: JsonObject) -> Json:

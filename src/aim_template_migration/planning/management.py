@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from aim_api.kinds import (
     AIM_ARTIFACT,
     AIM_CLUSTER_MODEL,
+    AIM_GROUP,
     AIM_MODEL,
     AIM_PROFILE,
     AIM_PROFILE_CACHE,
@@ -54,7 +55,6 @@ _OWNERS: dict[str, frozenset[str]] = {
     PVC.name: frozenset({AIM_ARTIFACT.name}),
     AIM_SERVICE_TEMPLATE.name: frozenset({AIM_MODEL.name, AIM_CLUSTER_MODEL.name}),
     AIM_TEMPLATE_CACHE.name: frozenset({AIM_SERVICE_TEMPLATE.name, AIM_SERVICE.name}),
-    AIM_ARTIFACT.name: frozenset({AIM_TEMPLATE_CACHE.name, AIM_PROFILE_CACHE.name}),
     AIM_PROFILE.name: frozenset({AIM_MODEL.name, AIM_CLUSTER_MODEL.name, AIM_PROFILE_SET.name, AIM_SERVICE.name}),
     AIM_PROFILE_CACHE.name: frozenset({AIM_PROFILE.name, AIM_SERVICE.name}),
 }
@@ -89,10 +89,17 @@ def foreign_owner(observed: Observed, closure: Closure) -> str:
     """Return the first owner that is no part of the closure (``Kind name``), or an empty string."""
     allowed = _OWNERS.get(observed.kind.name, frozenset())
     uids = {item.uid: item for item in closure.objects()}
+    if observed.kind.name == AIM_ARTIFACT.name:
+        # Any owner keeps an artifact from being adopted, which is a reason of its own; here, only outsiders count.
+        return next((f"{owner.kind} {owner.name}" for owner in observed.owner_references if not _of_aim(owner)), "")
     for owner in observed.owner_references:
         if owner.kind not in allowed or not _belongs(observed, owner, uids):
             return f"{owner.kind} {owner.name}"
     return ""
+
+
+def _of_aim(owner: OwnerReference) -> bool:
+    return owner.api_version.startswith(f"{AIM_GROUP}/")
 
 
 def _belongs(observed: Observed, owner: OwnerReference, uids: dict[str, Observed]) -> bool:

@@ -291,11 +291,15 @@ MANUAL = [
             "AIMModel",
             "AIMServiceTemplate",
             "AIMTemplateCache",
-            "AIMArtifact",
             "PersistentVolumeClaim",
             "InferenceService",
             "Deployment",
         )
+    ),
+    Change(
+        "terminating artifact",
+        ("Terminating", "ArtifactUnresolved"),
+        put("AIMArtifact", "metadata", "deletionTimestamp", "2026-06-02T09:00:00Z"),
     ),
     Change(
         "terminating namespace",
@@ -408,6 +412,16 @@ MANUAL = [
         ],
     ),
     Change("artifact owned by the cache", ("ArtifactOwned",), own_artifact),
+    Change(
+        "artifact owned by a stranger",
+        ("ExternallyManaged", "ArtifactOwned"),
+        put(
+            "AIMArtifact",
+            "metadata",
+            "ownerReferences",
+            [{"apiVersion": "x/v1", "kind": "App", "name": "x", "uid": "1"}],
+        ),
+    ),
     Change("claim missing", ("PvcUnresolved",), lambda fleet: fleet.remove("PersistentVolumeClaim", CLAIM)),
     Change("claim lost", ("PvcUnresolved",), put("PersistentVolumeClaim", "status", "phase", "Lost")),
     Change("claim of nobody", ("PvcUnresolved",), drop("PersistentVolumeClaim", "metadata", "ownerReferences")),
@@ -629,6 +643,7 @@ AUTOMATIC = [
     ),
     Change("generated template, profile discovered", (), both(generated_template, add_profile)),
     Change("origin manual", (), label("AIMServiceTemplate", "aim.eai.amd.com/origin", "manual")),
+    Change("a profile that states a default", (), lambda fleet: add_profile(fleet, caching={"enabled": False})),
     Change("the same cache exists", (), add_cache),
     Change("a Dedicated cache of the profile", (), lambda fleet: add_cache(fleet, "mine", mode="Dedicated")),
     Change("cluster template, equal cluster profile", (), lambda fleet: cluster_template(fleet, with_profile=True)),

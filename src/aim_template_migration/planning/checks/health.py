@@ -69,7 +69,7 @@ def check_artifacts(case: Case) -> Findings:
             "status.modelSources",
         )
     reported = get_map(cache.obj, "status", "artifacts")
-    if len(reported) != len(case.closure.claims):
+    if _reports(cache) and len(reported) != len(case.closure.claims):
         message = f"it reports {len(reported)} artifacts for {len(case.closure.claims)} model sources"
         yield finding("ArtifactUnresolved", cache, message, "status.artifacts")
     for claim in case.closure.claims:
@@ -116,7 +116,7 @@ def _artifact(case: Case, template: Observed, cache: Observed, claim: Claim) -> 
         return
     for message, field in _artifact_faults(case, claim, artifact):
         yield finding("ArtifactUnresolved", artifact, message, field)
-    if get_str(claim.entry, "uid") != artifact.uid:
+    if _reports(cache) and get_str(claim.entry, "uid") != artifact.uid:
         yield finding(
             "ArtifactUnresolved",
             cache,
@@ -131,6 +131,7 @@ def _artifact_faults(case: Case, claim: Claim, artifact: Observed) -> list[tuple
         get_str(artifact.obj, "spec", "storageClassName"),
     )
     faults = (
+        (artifact.terminating, "it is being deleted, so the target cache would wait and create it anew", "metadata"),
         (
             artifact.status_word != "Ready",
             f"its status is {artifact.status_word or 'unset'}, not Ready",
@@ -160,7 +161,8 @@ def _pvc(case: Case, claim: Claim) -> Findings:
     if not name:
         yield finding("PvcUnresolved", artifact, "it reports no PersistentVolumeClaim", "status.persistentVolumeClaim")
         return
-    if get_str(claim.entry, "persistentVolumeClaim") != name:
+    cache = case.closure.template_cache.found
+    if cache and _reports(cache) and get_str(claim.entry, "persistentVolumeClaim") != name:
         message = f"the template cache reports another PersistentVolumeClaim for it than {name}"
         yield finding("PvcUnresolved", artifact, message, "status.persistentVolumeClaim")
     if claim.pvc is None:
@@ -183,6 +185,11 @@ def _pvc(case: Case, claim: Claim) -> Findings:
         yield finding(
             "PvcUnresolved", isvc, f"it does not mount PersistentVolumeClaim {name}", "spec.predictor.volumes"
         )
+
+
+def _reports(cache: Observed) -> bool:
+    """Return whether the cache's report of its artifacts means anything; one that is not Ready may report none."""
+    return cache.status_word == "Ready"
 
 
 def _mounted(isvc: Observed) -> frozenset[str]:
