@@ -44,7 +44,7 @@ def apply_world(world: World, client: Client) -> dict[str, JsonObject]:
     for manifest in _in_order(world):
         target = get_str(manifest, "workload")
         if target is not None:
-            live |= _workload(live[target], client)
+            live |= _workload(live[target], client, up_to_date=manifest.get("stale") is not True)
             continue
         ready = resolved_object({key: value for key, value in manifest.items() if key != "status"}, live)
         live[object_reference(ready)] = _create(ready, client)
@@ -133,8 +133,11 @@ def _delete(manifest: JsonObject, client: Client) -> None:
     client.delete(kind, get_str(manifest, "metadata", "namespace"), get_str(manifest, "metadata", "name") or "")
 
 
-def _workload(inference: JsonObject, client: Client) -> dict[str, JsonObject]:
-    """Create what KServe and the workload controllers make of an InferenceService, all of it up and ready."""
+def _workload(inference: JsonObject, client: Client, *, up_to_date: bool) -> dict[str, JsonObject]:
+    """Create what KServe and the workload controllers make of an InferenceService, all of it up and ready.
+
+    Where it is not up to date, its pods count as those of an older template.
+    """
     now = get_str(inference, "metadata", "creationTimestamp") or ""
     deployment = _made(DEPLOYMENT, workload.deployment_of(inference, None), workload.KSERVE_MANAGER, client)
     replica_set = _made(REPLICA_SET, workload.replica_set_of(deployment), workload.CONTROLLER_MANAGER, client)
@@ -146,7 +149,7 @@ def _workload(inference: JsonObject, client: Client) -> dict[str, JsonObject]:
     set_status = workload.replica_set_status(count, count, generation(replica_set))
     stated.append(_state(replica_set, set_status, workload.CONTROLLER_MANAGER, client))
     status = workload.deployment_status(
-        generation(deployment), replicas=count, updated=count, ready=count, now=now, before=[]
+        generation(deployment), replicas=count, updated=count if up_to_date else 0, ready=count, now=now, before=[]
     )
     stated.append(_state(deployment, status, workload.CONTROLLER_MANAGER, client))
     observed = generation(inference)

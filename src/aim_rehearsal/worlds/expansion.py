@@ -7,7 +7,7 @@ that list.
 
 Whoever uses a block may ``change`` its objects with JSON merge patches and ``drop`` objects. Both name objects by
 ``Kind``, for all of that kind in the block, or by ``Kind/name``; the pods, ReplicaSet and Deployment below an
-InferenceService are one object, ``Workload``.
+InferenceService are one object, ``Workload``, which a change can make ``stale``: not up to date.
 """
 
 import math
