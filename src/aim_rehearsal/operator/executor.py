@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field
 
 from aim_api.kinds import Kind
-from aim_api.tree import JsonObject, get_str
+from aim_api.tree import JsonObject, get_objects, get_str
 from aim_rehearsal.client import ApiError, Client, typed
 from aim_rehearsal.operator.store import Key, Store, generation, name, namespace, uid
 from aim_rehearsal.operator.writes import Patch, Remove, Render, SetStatus, Write, changes, in_place, key_of
@@ -18,7 +18,9 @@ class Executor:
     """Sends writes as one identity.
 
     The operator's own controllers apply server-side, as the real ones do, so that fields which they no longer send go
-    away. KServe and the workload controllers replace whole objects.
+    away. KServe and the workload controllers replace whole objects. So do the operator's controllers with an object that
+    no controller of the operator ever applied (one that was copied without its managedFields), since an apply would leave
+    old fields there.
     """
 
     client: Client
@@ -48,7 +50,12 @@ class Executor:
         digest = hashlib.sha256(json.dumps(write.manifest, sort_keys=True).encode()).hexdigest()
         if live is not None and self._applied.get(key) == (digest, uid(live), generation(live)):
             return None
-        answer = self.client.apply(write.kind, write.manifest, manager=write.manager)
+        if live is None or _applied_before(live):
+            answer = self.client.apply(write.kind, write.manifest, manager=write.manager)
+        elif changes(write, live):
+            answer = self.client.replace(write.kind, in_place(live, write.manifest), manager=write.manager)
+        else:
+            return None
         self._keep(write.kind, answer)
         self._applied[key] = (digest, uid(answer), generation(answer))
         return None if _version(answer) == _version(live) else key
@@ -77,6 +84,13 @@ class Executor:
 
     def _keep(self, kind: Kind, answer: JsonObject) -> None:
         self.store.put(typed(kind, answer))
+
+
+def _applied_before(live: JsonObject) -> bool:
+    return any(
+        (get_str(entry, "manager") or "").startswith(_AIM_MANAGER) and entry.get("operation") == "Apply"
+        for entry in get_objects(live, "metadata", "managedFields")
+    )
 
 
 def _version(obj: JsonObject | None) -> str | None:
