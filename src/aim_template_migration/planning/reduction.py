@@ -6,7 +6,7 @@ before anything else sees the object.
 
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
-from aim_template_migration.planning.secret_scan import sanitise
+from aim_template_migration.planning.secret_scan import redact, sanitise
 from aim_template_migration.planning.snapshot import Observed
 
 _DROPPED_METADATA = frozenset({"managedFields", "selfLink", "creationTimestamp"})
@@ -50,7 +50,8 @@ def reduce(kind: Kind, obj: JsonObject) -> Observed:
 def field_managers(metadata: JsonObject) -> tuple[str, ...]:
     """Return who wrote fields other than the status, by name; entries of the status subresource never count."""
     entries = get_objects(metadata, "managedFields")
-    return tuple(sorted({get_str(entry, "manager") or "" for entry in entries if entry.get("subresource") != "status"}))
+    names = (get_str(entry, "manager") or "" for entry in entries if entry.get("subresource") != "status")
+    return tuple(sorted({redact(name) for name in names}))
 
 
 def _status(kind: Kind, status: JsonObject) -> JsonObject:

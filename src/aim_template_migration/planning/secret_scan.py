@@ -162,7 +162,7 @@ def _name_of(parent: JsonObject, key: str) -> str:
 def _of_literal(value: str, path: tuple[Key, ...], name: str) -> str:
     if not value or value == MARKER:
         return ""
-    if name and names_credential(name) and not harmless_value(value) and not value.lstrip().startswith(("{", "[")):
+    if name and names_credential(name) and not harmless_value(value):
         return f"value of {name}"
     what = looks_secret(value) or (_random_looking(value) if path[0] == "spec" and not _names_digest(name) else "")
     if what or value[0] not in "{[" or len(value) < _SHORTEST:
