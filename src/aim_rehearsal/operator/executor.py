@@ -18,9 +18,9 @@ class Executor:
     """Sends writes as one identity.
 
     The operator's own controllers apply server-side, as the real ones do, so that fields which they no longer send go
-    away. KServe and the workload controllers replace whole objects. So do the operator's controllers with an object that
-    no controller of the operator ever applied (one that was copied without its managedFields), since an apply would leave
-    old fields there.
+    away. KServe and the workload controllers replace whole objects. So do the operator's controllers with an object
+    that no controller of the operator ever applied (one that was copied without its managedFields), since an apply
+    would leave old fields there.
     """
 
     client: Client
