@@ -25,7 +25,7 @@ _NOT_THE_VALUE = _words(
     "path file dir directory name namespace ref url uri endpoint type mode enabled limit count size ttl expiry expiration"
     " provider header required format version length policy class prefix suffix budget"
 )
-_TOKENS_OF_TEXT = _words("max min stop eos bos pad unk special image video audio start end per num number first last")
+_TEXT_TOKENS = _words("max min stop eos bos pad unk special image video audio start end per num number first last")
 _HARMLESS = re.compile(
     r"(?i)\s*(?:true|false|yes|no|on|off|none|null|nil|auto|default|n/a|[-+]?[0-9][0-9_.,]*(?:e[-+]?[0-9]+)?%?"
     r"|\$\([A-Za-z0-9_]+\)|\$\{[A-Za-z0-9_]+\}|<[^<>]*>|/(?:[\w.-]+/)*[\w.-]*)?\s*"
@@ -43,7 +43,7 @@ def names_credential(name: str) -> bool:
     pairs = list(pairwise(words))
     if ("connection", "string") in pairs or any(kind in _KINDS_OF_KEY and key == "key" for kind, key in pairs):
         return True
-    return "token" in words and not _TOKENS_OF_TEXT & {*words}
+    return "token" in words and not _TEXT_TOKENS & {*words}
 
 
 def harmless_value(value: str) -> bool:
