@@ -1,7 +1,7 @@
 """The old value that belongs to a new one, and ratcheting: what did not change is not held against an update.
 
-Objects correlate by key, lists of type ``map`` by their keys; the items of other lists do not correlate. A value below a
-schema that does not name it does not correlate either, so an object with such a value never counts as unchanged.
+Objects correlate by key, lists of type ``map`` by their keys; the items of other lists do not correlate. A value that
+the schema does not name does not correlate either, so an object with such a value never counts as unchanged.
 
 Source of the rules: seen on a real API server (Kubernetes 1.36).
 """
@@ -112,7 +112,7 @@ def excuses_value(root: Correlated, owner: Path) -> bool:
 
 
 def excuses_rule(root: Correlated, owner: Path) -> bool:
-    """Return whether a broken rule about ``owner`` is old: it, or the nearest correlated value around it, is unchanged."""
+    """Return whether a broken rule is old: its value, or the nearest correlated value around it, is unchanged."""
     current: Correlated | None = root
     nearest: Correlated | None = None
     for segment in segments(owner):

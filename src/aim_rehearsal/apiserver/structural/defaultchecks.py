@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from aim_rehearsal.apiserver.structural import errors
 from aim_rehearsal.apiserver.structural.errors import FieldError
 from aim_rehearsal.apiserver.structural.nodes import Node
-from aim_rehearsal.apiserver.structural.problems import Problem
 from aim_rehearsal.apiserver.structural.pruning import prune_value
 from aim_rehearsal.apiserver.structural.rules import Run, compile_rules
 from aim_rehearsal.apiserver.structural.values import compile_check
+
+if TYPE_CHECKING:
+    from aim_rehearsal.apiserver.structural.problems import Problem
 
 
 def default_complaints(node: Node, path: str) -> Iterator[FieldError]:
@@ -36,5 +39,4 @@ def _complaints(node: Node, path: str) -> Iterator[FieldError]:
             tree.check(node.default, old, None, run)
             found = found or run.found
     for error in found:
-        separator = "" if error.field.startswith("[") else "."
-        yield replace(error, field=path if error.field == errors.ROOT else f"{path}{separator}{error.field}")
+        yield replace(error, field=path if error.field == errors.ROOT else f"{path}.{error.field}")

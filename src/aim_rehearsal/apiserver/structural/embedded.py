@@ -32,19 +32,16 @@ def compile_inspection(node: Node) -> Inspection | None:
         return None
 
     def inspect(value: Json, path: Path, found: list[FieldError]) -> None:
-        if isinstance(value, list) and items is not None:
+        if isinstance(value, dict):
+            if node.embedded:
+                found.extend(_type_meta(value, path))
+            for key, item in value.items():
+                below = known.get(key) if key in node.properties else further
+                if below is not None:
+                    below(item, (path, key if key in node.properties else MapKey(key)), found)
+        elif isinstance(value, list) and items is not None:
             for index, item in enumerate(value):
                 items(item, (path, index), found)
-        if not isinstance(value, dict):
-            return
-        if node.embedded:
-            found.extend(_type_meta(value, path))
-        for key, item in value.items():
-            if key in node.properties:
-                if key in known:
-                    known[key](item, (path, key), found)
-            elif further is not None:
-                further(item, (path, MapKey(key)), found)
 
     return inspect
 

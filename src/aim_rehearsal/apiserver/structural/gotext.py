@@ -18,7 +18,8 @@ _ESCAPES = {
     "\\": "\\\\",
     '"': '\\"',
 }
-_JSON_ESCAPES = {
+_JSON_ESCAPES: dict[str, str] = {
+    **{chr(code): f"\\u{code:04x}" for code in range(0x20)},
     "\b": "\\b",
     "\f": "\\f",
     "\n": "\\n",
@@ -76,27 +77,20 @@ def _float(value: float, *, small_exponent: int, large_exponent: int) -> str:
 
 def json_text(value: Json) -> str:
     """Return compact JSON as Go's encoder writes it: sorted keys, ``<``, ``>`` and ``&`` escaped."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, str):
-        return '"' + "".join(_json_character(character) for character in value) + '"'
+        return f'"{value.translate(_JSON_TABLE)}"'
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        text = _float(value, small_exponent=-6, large_exponent=21)
-        return text.replace("e-0", "e-")
+        return _float(value, small_exponent=-6, large_exponent=21).replace("e-0", "e-")
     if isinstance(value, list):
         return "[" + ",".join(json_text(item) for item in value) + "]"
     return "{" + ",".join(f"{json_text(key)}:{json_text(value[key])}" for key in sorted(value)) + "}"
 
 
-def _json_character(character: str) -> str:
-    escaped = _JSON_ESCAPES.get(character)
-    if escaped is not None:
-        return escaped
-    return f"\\u{ord(character):04x}" if character < " " else character
+_JSON_TABLE = str.maketrans(_JSON_ESCAPES)
 
 
 def rejected(value: Json) -> str:

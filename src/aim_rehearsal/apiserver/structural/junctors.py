@@ -15,7 +15,6 @@ def junctor_complaints(node: Node, path: str) -> Iterator[FieldError]:
     for where, part in _parts(node, path):
         if not _is_int_or_string(node, part, where, path):
             yield from _definitions(part, where)
-        yield from _missing(part, node, where, path)
     if node.items is not None:
         yield from junctor_complaints(node.items, f"{path}.items")
     for key, below in node.properties.items():
@@ -33,7 +32,7 @@ def _parts(node: Node, path: str) -> Iterator[tuple[str, Node]]:
 
 
 def _is_int_or_string(node: Node, part: Node, where: str, path: str) -> bool:
-    """The two forms in which an integer or a string may be spelled out: ``anyOf``, or ``anyOf`` in the first ``allOf``."""
+    """Return whether a part says "integer or string" in one of the two places where that is allowed."""
     if where.startswith(f"{path}.anyOf"):
         return _spells_out(node.any_of)
     return where == f"{path}.allOf[0]" and _spells_out(part.any_of) and part.type == ""
@@ -71,6 +70,12 @@ def _definitions(part: Node, path: str) -> Iterator[FieldError]:
         yield from _definitions(below, f"{path}.properties[{key}]")
     if part.items is not None:
         yield from _definitions(part.items, f"{path}.items")
+
+
+def missing_definitions(node: Node, path: str) -> Iterator[FieldError]:
+    """Yield what the junctors of a schema restrict although the schema does not define it."""
+    for where, part in _parts(node, path):
+        yield from _missing(part, node, where, path)
 
 
 def _missing(part: Node, node: Node, where: str, path: str) -> Iterator[FieldError]:

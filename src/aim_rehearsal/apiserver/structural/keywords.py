@@ -5,32 +5,46 @@ Source of the rules: seen on a real API server (Kubernetes 1.36).
 
 from collections.abc import Iterator
 
-from aim_api.tree import JsonObject, get_list, get_map, get_str
+from aim_api.tree import JsonObject, get_list, get_map, get_objects, get_str
 from aim_rehearsal.apiserver.structural import errors
 from aim_rehearsal.apiserver.structural.errors import FieldError
 from aim_rehearsal.apiserver.structural.fieldpaths import normalized
-from aim_rehearsal.apiserver.structural.nodes import META_FIELDS, parse
+from aim_rehearsal.apiserver.structural.nodes import META_FIELDS, Node, Rule
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_META_PATHS = {f".properties[{name}]": name for name in META_FIELDS}
 _REASONS = (errors.DUPLICATE, errors.FORBIDDEN, errors.INVALID, errors.REQUIRED)
 
 
-def keyword_complaints(schema: JsonObject, path: str, *, forbidden_default: str = "") -> Iterator[FieldError]:
+def keyword_complaints(
+    schema: JsonObject, node: Node, path: str, *, forbidden_default: str = ""
+) -> Iterator[FieldError]:
     """Yield keywords that are not supported or contradict each other, at and below a schema.
 
     Args:
         schema: the schema.
+        node: the same schema as a node.
         path: its path, for complaints.
         forbidden_default: why there may be no default, where that is so.
     """
-    kind = get_str(schema, "type") or ""
-    if kind == "null":
+    if node.type == "null":
         yield errors.forbidden(f"{path}.type", "type cannot be set to null, use nullable as an alternative")
-    elif kind and kind not in _TYPES:
-        yield errors.not_supported(f"{path}.type", kind, _TYPES)
-    if schema.get("default") is not None and forbidden_default:
+    if node.type and node.type not in _TYPES:
+        yield errors.not_supported(f"{path}.type", node.type, _TYPES)
+    if node.default is not None and forbidden_default:
         yield errors.forbidden(f"{path}.default", forbidden_default)
+    yield from _unsupported(schema, path)
+    yield from _extensions(schema, node.type, path)
+    for index, rule in enumerate(node.rules):
+        yield from _rule(rule, node, f"{path}.x-kubernetes-validations[{index}]")
+    for below, part, where in _subschemas(schema, node, path):
+        in_meta = path.endswith("openAPIV3Schema") and where.removeprefix(path) in _META_PATHS
+        forbidden = f"must not be set in top-level {_META_PATHS[where.removeprefix(path)]}" if in_meta else ""
+        yield from keyword_complaints(below, part, where, forbidden_default=forbidden or forbidden_default)
+
+
+def _unsupported(schema: JsonObject, path: str) -> Iterator[FieldError]:
     for keyword in _UNSUPPORTED:
         if schema.get(keyword):
             yield errors.forbidden(f"{path}.{keyword}", f"{keyword} is not supported")
@@ -42,28 +56,18 @@ def keyword_complaints(schema: JsonObject, path: str, *, forbidden_default: str 
     if schema.get("additionalProperties") not in (None, True) and get_map(schema, "properties"):
         detail = "additionalProperties and properties are mutual exclusive"
         yield errors.forbidden(f"{path}.additionalProperties", detail)
-    yield from _extensions(schema, kind, path)
-    for index, entry in enumerate(get_list(schema, "x-kubernetes-validations")):
-        if isinstance(entry, dict):
-            yield from _rule(schema, entry, f"{path}.x-kubernetes-validations[{index}]")
-    for below, where, forbidden in _subschemas(schema, path, forbidden_default):
-        yield from keyword_complaints(below, where, forbidden_default=forbidden)
 
 
-def _subschemas(schema: JsonObject, path: str, forbidden: str) -> Iterator[tuple[JsonObject, str, str]]:
-    is_root = path.endswith("openAPIV3Schema")
-    for keyword in ("additionalProperties", "not", "items"):
-        below = schema.get(keyword)
-        if isinstance(below, dict):
-            yield below, f"{path}.{keyword}", forbidden
-    for key, below in get_map(schema, "properties").items():
-        if isinstance(below, dict):
-            in_meta = f"must not be set in top-level {key}" if is_root and key in META_FIELDS else forbidden
-            yield below, f"{path}.properties[{key}]", in_meta
-    for keyword in ("allOf", "oneOf", "anyOf"):
-        for index, below in enumerate(get_list(schema, keyword)):
-            if isinstance(below, dict):
-                yield below, f"{path}.{keyword}[{index}]", forbidden
+def _subschemas(schema: JsonObject, node: Node, path: str) -> Iterator[tuple[JsonObject, Node, str]]:
+    single = {"additionalProperties": node.additional_node, "not": node.negated, "items": node.items}
+    for keyword, part in single.items():
+        if part is not None:
+            yield get_map(schema, keyword), part, f"{path}.{keyword}"
+    for key, part in node.properties.items():
+        yield get_map(schema, "properties", key), part, f"{path}.properties[{key}]"
+    for keyword, parts in {"allOf": node.all_of, "oneOf": node.one_of, "anyOf": node.any_of}.items():
+        for index, (below, part) in enumerate(zip(get_objects(schema, keyword), parts, strict=True)):
+            yield below, part, f"{path}.{keyword}[{index}]"
 
 
 def _extensions(schema: JsonObject, kind: str, path: str) -> Iterator[FieldError]:
@@ -134,24 +138,23 @@ def _list_map_key(below: JsonObject, key: str, items: JsonObject, path: str) -> 
         yield errors.forbidden(f"{where}.nullable", f"{listed} cannot be nullable")
 
 
-def _rule(schema: JsonObject, entry: JsonObject, path: str) -> Iterator[FieldError]:
-    rule = {key: get_str(entry, key) or "" for key in ("rule", "message", "messageExpression", "reason", "fieldPath")}
-    trimmed = {key: text.strip() for key, text in rule.items()}
-    if not trimmed["rule"]:
+def _rule(rule: Rule, node: Node, path: str) -> Iterator[FieldError]:
+    text, message = rule.rule.strip(), rule.trimmed_message
+    if not text:
         yield errors.required(f"{path}.rule", "rule is not specified")
-    elif rule["message"] and not trimmed["message"]:
-        yield errors.invalid(f"{path}.message", rule["message"], "must be non-empty if specified")
-    elif "\n" in trimmed["message"]:
-        yield errors.invalid(f"{path}.message", rule["message"], "must not contain line breaks")
-    elif "\n" in trimmed["rule"] and not trimmed["message"]:
+    elif rule.message and not message:
+        yield errors.invalid(f"{path}.message", rule.message, "must be non-empty if specified")
+    elif "\n" in message:
+        yield errors.invalid(f"{path}.message", rule.message, "must not contain line breaks")
+    elif "\n" in text and not message:
         yield errors.required(f"{path}.message", "message must be specified if rule contains line breaks")
-    if rule["messageExpression"] and not trimmed["messageExpression"]:
+    if rule.message_expression and not rule.message_expression.strip():
         yield errors.required(f"{path}.messageExpression", "messageExpression must be non-empty if specified")
-    if rule["reason"] and rule["reason"] not in _REASONS:
-        yield errors.not_supported(f"{path}.reason", rule["reason"], _REASONS)
-    if rule["fieldPath"] and not trimmed["fieldPath"]:
-        yield errors.invalid(f"{path}.fieldPath", rule["fieldPath"], "must be non-empty if specified")
-    if "\n" in rule["fieldPath"]:
-        yield errors.invalid(f"{path}.fieldPath", rule["fieldPath"], "must not contain line breaks")
-    if rule["fieldPath"] and normalized(rule["fieldPath"], parse(schema)) is None:
-        yield errors.invalid(f"{path}.fieldPath", rule["fieldPath"], "must be a valid path")
+    if rule.reason and rule.reason not in _REASONS:
+        yield errors.not_supported(f"{path}.reason", rule.reason, _REASONS)
+    if rule.field_path and not rule.field_path.strip():
+        yield errors.invalid(f"{path}.fieldPath", rule.field_path, "must be non-empty if specified")
+    if "\n" in rule.field_path:
+        yield errors.invalid(f"{path}.fieldPath", rule.field_path, "must not contain line breaks")
+    if rule.field_path and normalized(rule.field_path, node) is None:
+        yield errors.invalid(f"{path}.fieldPath", rule.field_path, "must be a valid path")

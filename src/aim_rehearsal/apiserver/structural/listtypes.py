@@ -1,6 +1,6 @@
 """Lists of type ``set`` and ``map``: no item and no key twice."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from aim_api.tree import Json
 from aim_rehearsal.apiserver.structural import errors, gotext
@@ -43,7 +43,9 @@ def _list_search(node: Node) -> Search | None:
         if not isinstance(value, list):
             return
         if node.list_type == "set" and len(value) > 1:
-            found.extend(_duplicates(value, path))
+            found.extend(
+                errors.duplicate(field_path((path, index)), value[index]) for index in _repeated(map(identity, value))
+            )
         elif node.list_type == "map":
             found.extend(_duplicate_keys(value, path, node.list_map_keys))
         if below is not None:
@@ -60,14 +62,13 @@ def identity(value: Json) -> Hashable:
     return (type(value), value)
 
 
-def _duplicates(values: list[Json], path: Path) -> Iterator[FieldError]:
-    """Yield the second appearance of each item that appears more than once."""
+def _repeated(values: Iterable[Hashable]) -> Iterator[int]:
+    """Yield the index of the second appearance of each value that appears more than once."""
     times: dict[Hashable, int] = {}
     for index, value in enumerate(values):
-        key = identity(value)
-        times[key] = times.get(key, 0) + 1
-        if times[key] == 2:
-            yield errors.duplicate(field_path((path, index)), value)
+        times[value] = times.get(value, 0) + 1
+        if times[value] == 2:
+            yield index
 
 
 def _duplicate_keys(values: list[Json], path: Path, keys: tuple[str, ...]) -> Iterator[FieldError]:
@@ -75,8 +76,6 @@ def _duplicate_keys(values: list[Json], path: Path, keys: tuple[str, ...]) -> It
         if item is not None and not isinstance(item, dict):
             yield errors.invalid(field_path((path, index)), item, "must be an object for an array of list-type map")
             return
-    if len(values) > 1:
-        named: list[Json] = [
-            {key: item[key] for key in keys if key in item} if isinstance(item, dict) else {} for item in values
-        ]
-        yield from _duplicates(named, path)
+    named = [{key: item[key] for key in keys if key in item} if isinstance(item, dict) else {} for item in values]
+    for index in _repeated(tuple((key, identity(value)) for key, value in each.items()) for each in named):
+        yield errors.duplicate(field_path((path, index)), named[index])

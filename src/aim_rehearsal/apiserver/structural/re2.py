@@ -1,8 +1,10 @@
-"""Patterns of Go's RE2 syntax, translated for :mod:`re`.
+r"""Patterns of Go's RE2 syntax, translated for :mod:`re`.
 
-The languages differ: RE2 has no look-around and no back-references, its ``\\d``, ``\\w``, ``\\s`` and ``\\b`` are ASCII, ``$`` is
-the very end, flags may change in the middle, ``\\z``, ``\\Q…\\E``, ``\\pL`` and ``[[:alpha:]]`` exist. Unicode scripts
-(``\\p{Greek}``) are not carried: Python has no table of them.
+The languages differ: RE2 has no look-around and no back-references, its ``\d``, ``\w``, ``\s`` and ``\b`` are ASCII,
+``$`` is the very end, flags may change in the middle, ``\z``, ``\Q…\E``, ``\pL`` and ``[[:alpha:]]`` exist.
+
+Two things are refused that RE2 accepts: Unicode scripts (``\p{Greek}``), of which Python has no table, and a repetition
+right after a change of flags (``a(?i)*``), which RE2 applies to what stands before.
 
 Source of the rules: the syntax that Go's ``regexp`` documents, seen on a real API server (Kubernetes 1.36).
 """
@@ -29,6 +31,8 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
+_ANCHORS = {"A": r"(?:\A)", "z": r"(?:\Z)", "b": r"(?a:\b)", "B": r"(?!(?a:\b))"}
+"""In groups, so that they can be repeated; Python's own ``\\B`` does not match an empty text."""
 _CONTROL = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _REPEAT = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _FLAGS = re.compile(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
@@ -54,7 +58,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 class _Translator:
-    """One pass over a pattern; ``flags`` holds what is set now, ``scoped`` the groups opened for a flag in mid-group."""
+    """One pass over a pattern; ``flags`` holds what is set now, ``scoped`` the group opened for a flag in mid-group."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -102,15 +106,15 @@ class _Translator:
         if character == ".":
             return r"[\s\S]" if "s" in self.flags else r"[^\n]"
         if character == "^":
-            return "(?m:^)" if "m" in self.flags else r"\A"
+            return "(?m:^)" if "m" in self.flags else _ANCHORS["A"]
         if character == "$":
-            return "(?m:$)" if "m" in self.flags else r"\Z"
+            return "(?m:$)" if "m" in self.flags else _ANCHORS["z"]
         return re.escape(character)
 
     # Repetition
 
     def _quantify(self, operator: str) -> None:
-        self._repeat(operator, self.position + 1, operator)
+        self._repeat(self.position + 1, operator)
 
     def _quantify_counted(self) -> None:
         match = _REPEAT.match(self.pattern, self.position)
@@ -118,15 +122,15 @@ class _Translator:
         low, high = int(match[1]), int(match[3]) if match[3] else None
         if low > _MAX_REPEAT or (high is not None and (high > _MAX_REPEAT or high < low)):
             raise PatternError("invalid repeat count", match[0])
-        self._repeat(match[0], match.end(), match[0])
+        self._repeat(match.end(), match[0])
 
-    def _repeat(self, operator: str, end: int, translated: str) -> None:
+    def _repeat(self, end: int, translated: str) -> None:
         lazy = self.pattern[end : end + 1] == "?"
         written = self.pattern[self.position : end + lazy]
         if self.repeated:
             raise PatternError("invalid nested repetition operator", self.repeated + written)
         if not self.repeatable:
-            raise PatternError("missing argument to repetition operator", operator)
+            raise PatternError("missing argument to repetition operator", written)
         self.position = end + lazy
         self.out.append(translated + ("?" if lazy != ("U" in self.flags) else ""))
         self.repeated = written
@@ -181,10 +185,9 @@ class _Translator:
             literal, _, _ = self.pattern[self.position + 2 :].partition("\\E")
             self.position = min(self.position + 2 + len(literal) + 2, len(self.pattern))
             return "".join(re.escape(character) for character in literal) or "(?:)"
-        anchors = {"A": r"\A", "z": r"\Z", "b": r"(?a:\b)", "B": r"(?a:\B)"}
-        if following in anchors:
+        if following in _ANCHORS:
             self.position += 2
-            return anchors[following]
+            return _ANCHORS[following]
         members = self._class_escape()
         if members is not None:
             negated, ranges = members
@@ -217,7 +220,7 @@ class _Translator:
         if octal:
             self.position += 1 + octal.end()
             return chr(int(octal[0], 8))
-        if rest[0] in _CONTROL or (rest[0].isascii() and not rest[0].isalnum() and rest[0] != "_"):
+        if rest[0] in _CONTROL or (rest[0].isascii() and not rest[0].isalnum()):
             self.position += 2
             return _CONTROL.get(rest[0], rest[0])
         raise PatternError("invalid escape sequence", f"\\{rest[0]}")
@@ -302,10 +305,8 @@ def _category(name: str, written: str) -> str:
 
 
 def _ranges_where(pattern: re.Pattern[str]) -> str:
-    found: list[str] = []
-    for match in re.finditer(f"{pattern.pattern}+", _every_character()):
-        found.append(_range(ord(match[0][0]), ord(match[0][-1])))
-    return "".join(found)
+    matches = re.finditer(f"{pattern.pattern}+", _every_character())
+    return "".join(_range(ord(match[0][0]), ord(match[0][-1])) for match in matches)
 
 
 @functools.lru_cache(maxsize=1)

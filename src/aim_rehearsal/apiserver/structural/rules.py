@@ -1,7 +1,7 @@
 """``x-kubernetes-validations``: CEL rules at every level of a schema.
 
-A rule that reads ``oldSelf`` is a transition rule: it runs only where there is an old value, or, with ``optionalOldSelf``, always,
-and it is never excused by what did not change. An evaluation error refuses the object.
+A rule that reads ``oldSelf`` is a transition rule: it runs only where there is an old value, or, with
+``optionalOldSelf``, always, and it is never excused by what did not change. An evaluation error refuses the object.
 
 Source of the rules: seen on a real API server (Kubernetes 1.36). Its cost limits are not simulated.
 """
@@ -175,8 +175,7 @@ def _compiled(
 ) -> Iterator[_CompiledRule]:
     kind = declare(node, root=root)
     if kind is None:
-        detail = "failed to retrieve type information for x-kubernetes-validations"
-        complaints.append(errors.invalid(f"{path}.x-kubernetes-validations", "", detail))
+        complaints.append(FieldError("InternalError", f"{path}.x-kubernetes-validations", _NO_TYPE))
         return
     for index, rule in enumerate(node.rules):
         where = f"{path}.x-kubernetes-validations[{index}]"
@@ -207,6 +206,10 @@ def _misused_old_self(rule: Rule, program: Program, where: str, uncorrelated: st
         yield errors.invalid(f"{where}.optionalOldSelf", rule.optional_old_self, detail)
 
 
+_NO_TYPE = (
+    "Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable "
+    "to convert structural schema to CEL declarations"
+)
 _WRONG_RESULT = "wrong result type"
 
 

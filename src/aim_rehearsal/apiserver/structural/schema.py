@@ -68,7 +68,7 @@ class StructuralSchema:
         return cls(root, tree)
 
     def prune(self, obj: JsonObject) -> tuple[JsonObject, list[str]]:
-        """Return a pruned copy and the fields it lacks, as strict decoding names them (``spec.list[0].bar``), sorted."""
+        """Return a pruned copy and, sorted, the fields it lacks, named as in strict decoding (``spec.list[0].bar``)."""
         return pruning.prune(obj, self._root)
 
     def default(self, obj: JsonObject) -> JsonObject:

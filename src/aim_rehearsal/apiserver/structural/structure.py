@@ -1,6 +1,6 @@
 """What the API server demands of a CRD's schema before it accepts it.
 
-Source of the rules: seen on a real API server (Kubernetes 1.36). Of its checks the cost limits of CEL rules are left out.
+Source of the rules: seen on a real API server (Kubernetes 1.36). Its limits on the cost of CEL rules are left out.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from aim_api.tree import JsonObject
 from aim_rehearsal.apiserver.structural import errors
 from aim_rehearsal.apiserver.structural.errors import FieldError
-from aim_rehearsal.apiserver.structural.junctors import junctor_complaints
+from aim_rehearsal.apiserver.structural.junctors import junctor_complaints, missing_definitions
 from aim_rehearsal.apiserver.structural.keywords import keyword_complaints
 from aim_rehearsal.apiserver.structural.nodes import Node
 from aim_rehearsal.apiserver.structural.re2 import PatternError, compile_pattern
@@ -22,11 +22,11 @@ _EMPTY_TYPE = {
 
 def complaints(schema: JsonObject, root: Node, path: str) -> list[FieldError]:
     """Return what is wrong with a schema, without its rules' expressions and its defaults' values."""
-    found = [*_invariants(root, "root", path), *junctor_complaints(root, path)]
+    found = [*_invariants(root, "root", path), *junctor_complaints(root, path), *missing_definitions(root, path)]
     found.sort(key=str)
     if root.nullable:
         found.append(errors.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
-    return [*found, *keyword_complaints(schema, path)]
+    return [*found, *keyword_complaints(schema, root, path)]
 
 
 def _invariants(node: Node, level: str, path: str) -> Iterator[FieldError]:
@@ -41,12 +41,8 @@ def _invariants(node: Node, level: str, path: str) -> Iterator[FieldError]:
         yield errors.forbidden(f"{path}.additionalProperties", "must not be used at the root")
     if node.additional_node is not None:
         yield from _invariants(node.additional_node, "field", f"{path}.additionalProperties")
-    if node.int_or_string and node.preserve_unknown:
-        detail = "must be false if x-kubernetes-int-or-string is true"
-        yield errors.invalid(f"{path}.x-kubernetes-preserve-unknown-fields", value=True, detail=detail)
-    if node.int_or_string and node.embedded:
-        detail = "must be false if x-kubernetes-int-or-string is true"
-        yield errors.invalid(f"{path}.x-kubernetes-embedded-resource", value=True, detail=detail)
+    if node.int_or_string:
+        yield from _int_or_string(node, path)
     if node.pattern:
         yield from _pattern(node.pattern, path)
     yield from _type(node, level, path)
@@ -57,6 +53,14 @@ def _invariants(node: Node, level: str, path: str) -> Iterator[FieldError]:
             "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
         )
         yield errors.required(f"{path}.properties", detail)
+
+
+def _int_or_string(node: Node, path: str) -> Iterator[FieldError]:
+    contradicting = {"preserve-unknown-fields": node.preserve_unknown, "embedded-resource": node.embedded}
+    for name, present in contradicting.items():
+        if present:
+            detail = "must be false if x-kubernetes-int-or-string is true"
+            yield errors.invalid(f"{path}.x-kubernetes-{name}", value=True, detail=detail)
 
 
 def _pattern(pattern: str, path: str) -> Iterator[FieldError]:

@@ -4,7 +4,7 @@ Source of the rules: seen on a real API server (Kubernetes 1.36).
 """
 
 import calendar
-import datetime
+import datetime as dt
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -60,11 +60,11 @@ class Timestamp:
     nanoseconds: int
     offset: int = field(default=0, compare=False)
 
-    def at_offset(self, seconds: int) -> datetime.datetime:
+    def at_offset(self, seconds: int) -> dt.datetime:
         """Return the calendar time at an offset, without its nanoseconds below a microsecond."""
-        zone = datetime.timezone(datetime.timedelta(seconds=seconds))
-        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-        return (epoch + datetime.timedelta(microseconds=self.nanoseconds // 1_000)).astimezone(zone)
+        zone = dt.timezone(dt.timedelta(seconds=seconds))
+        epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        return (epoch + dt.timedelta(microseconds=self.nanoseconds // 1_000)).astimezone(zone)
 
     def __str__(self) -> str:
         """Return the time as RFC 3339 with as many decimals as it has."""
@@ -136,9 +136,9 @@ def parse_date(text: str) -> Timestamp | None:
 
 
 def _days(year: int, month: int, day: int) -> int | None:
-    if not (1 <= month <= 12 and 1 <= day) or year < 1 or day > calendar.monthrange(year, month)[1]:
+    if not (1 <= month <= 12 and day >= 1) or year < 1 or day > calendar.monthrange(year, month)[1]:
         return None
-    return datetime.date(year, month, day).toordinal() - datetime.date(1970, 1, 1).toordinal()
+    return dt.date(year, month, day).toordinal() - dt.date(1970, 1, 1).toordinal()
 
 
 def _offset(zone: str) -> int | None:

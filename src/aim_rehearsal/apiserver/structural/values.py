@@ -9,7 +9,7 @@ from collections.abc import Callable
 from aim_api.tree import Json
 from aim_rehearsal.apiserver.structural import formats, problems
 from aim_rehearsal.apiserver.structural.nodes import Node
-from aim_rehearsal.apiserver.structural.paths import MapKey, Path
+from aim_rehearsal.apiserver.structural.paths import MapKey, Path, value_name
 from aim_rehearsal.apiserver.structural.problems import Problem
 from aim_rehearsal.apiserver.structural.scalars import Part, is_whole, number_part, string_part
 
@@ -172,9 +172,7 @@ def _object_part(node: Node) -> Part:
                 count += check_further(item, (path, MapKey(key)), found)
             elif closed:
                 found.append(problems.forbidden_property(path, key))
-        for key in required:
-            if key not in value:
-                found.append(problems.required(path, key))
+        found.extend(problems.required(path, key) for key in required if key not in value)
         return count
 
     return check
@@ -213,7 +211,7 @@ def _any_of(node: Node) -> Check | None:
             if best is None or count > best[0]:
                 best = count, failures
         assert best is not None
-        found.append(problems.whole(path, f'"{problems.value_name(path)}" must validate at least one schema (anyOf)'))
+        found.append(problems.whole(path, f'"{value_name(path)}" must validate at least one schema (anyOf)'))
         found.extend(best[1])
         return best[0]
 
@@ -231,7 +229,7 @@ def _one_of(node: Node) -> Check | None:
         if len(valid) == 1:
             return valid[0]
         outcome = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-        name = problems.value_name(path)
+        name = value_name(path)
         found.append(problems.whole(path, f'"{name}" must validate one and only one schema (oneOf). {outcome}'))
         if valid:
             return 0
@@ -254,7 +252,7 @@ def _all_of(node: Node) -> Check | None:
             found.extend(failures)
         if valid != len(parts):
             outcome = "" if valid else ". None validated"
-            name = problems.value_name(path)
+            name = value_name(path)
             found.append(problems.whole(path, f'"{name}" must validate all the schemas (allOf){outcome}'))
         return sum(count for count, _ in attempts)
 
@@ -268,7 +266,7 @@ def _negated(node: Node) -> Check | None:
 
     def check(value: Json, path: Path, found: list[Problem]) -> int:
         if not _attempt(forbidden, value, path)[1]:
-            found.append(problems.whole(path, f'"{problems.value_name(path)}" must not validate the schema (not)'))
+            found.append(problems.whole(path, f'"{value_name(path)}" must not validate the schema (not)'))
         return 0
 
     return check

@@ -1,9 +1,10 @@
-"""Calls of functions and operators: which overload is meant, and the operators that do not evaluate all their arguments."""
+"""Calls of functions and operators.
+
+The checker's rules choose the overload, if need be at run time. Some operators do not evaluate all their arguments.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import cast
-
-from aim_api.tree import Json
+from typing import TYPE_CHECKING, cast
 
 from aim_rehearsal.apiserver.structural.cel import types, values
 from aim_rehearsal.apiserver.structural.cel.equality import comparison
@@ -17,6 +18,9 @@ from aim_rehearsal.apiserver.structural.cel.types import A, Type, is_dynamic, li
 from aim_rehearsal.apiserver.structural.cel.values import Optional
 from aim_rehearsal.apiserver.structural.correlation import list_map_key
 from aim_rehearsal.apiserver.structural.listtypes import identity
+
+if TYPE_CHECKING:
+    from aim_api.tree import Json
 
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
 _CHECKED_LITERALS = {"duration": 0, "timestamp": 0, "matches": -1, "find": -1, "findAll": 1}

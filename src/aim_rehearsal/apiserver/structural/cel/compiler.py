@@ -33,8 +33,11 @@ _LITERAL_TYPES: dict[type, Type] = {
     type(None): types.NULL,
 }
 _TYPE_NAMES = frozenset(
-    ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "optional_type"]
-    + ["google.protobuf.Duration", "google.protobuf.Timestamp", *OPAQUE_TYPES]
+    [
+        *("bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "optional_type"),
+        *("google.protobuf.Duration", "google.protobuf.Timestamp"),
+        *OPAQUE_TYPES,
+    ]
 )
 
 
@@ -87,20 +90,22 @@ class _Compiler:
     def compile(self, expression: Expression, scope: Scope) -> Compiled:
         match expression:
             case Literal():
-                return _constant(_LITERAL_TYPES[type(expression.value)], expression.value)
+                compiled = _constant(_LITERAL_TYPES[type(expression.value)], expression.value)
             case Name():
-                return self._name(expression, scope)
+                compiled = self._name(expression, scope)
             case Select():
-                return self._type_name(expression, scope) or selection.select(self, expression, scope)
+                compiled = self._type_name(expression, scope) or selection.select(self, expression, scope)
             case Index():
-                return selection.index(self, expression, scope)
+                compiled = selection.index(self, expression, scope)
             case Call():
-                return self._call(expression, scope)
+                compiled = self._call(expression, scope)
             case ListLiteral():
-                return self._list(expression, scope)
+                compiled = self._list(expression, scope)
             case MapLiteral():
-                return self._map(expression, scope)
-        raise AssertionError(expression)
+                compiled = self._map(expression, scope)
+            case _:
+                raise AssertionError(expression)
+        return compiled
 
     def _name(self, node: Name, scope: Scope) -> Compiled:
         variable = scope.get(node.name)

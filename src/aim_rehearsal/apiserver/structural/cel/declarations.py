@@ -1,7 +1,7 @@
 """The type that expressions see for a schema.
 
-A value whose schema says nothing that CEL knows (no type, or a list of such) cannot be named. At the root of an object only
-``metadata.name`` and ``metadata.generateName`` can be read of the metadata.
+A value whose schema says nothing that CEL knows (no type, or a list of such) cannot be named. At the root of an object
+only ``metadata.name`` and ``metadata.generateName`` can be read of the metadata.
 
 Source of the rules: seen on a real API server (Kubernetes 1.36).
 """

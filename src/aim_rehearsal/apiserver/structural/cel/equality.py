@@ -1,7 +1,7 @@
 """Comparing two values of a known type.
 
-Lists of type ``set`` and ``map`` are equal in any order. Of an object, fields that the schema does not name are compared
-only where both objects have them.
+Lists of type ``set`` and ``map`` are equal in any order. Of an object, fields that the schema does not name are
+compared only where both objects have them.
 """
 
 import operator

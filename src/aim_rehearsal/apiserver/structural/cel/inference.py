@@ -1,7 +1,7 @@
 """Which type may stand where another is expected, and what the type variables of an expression are.
 
-Rules of the checker in cel-go, seen on a real API server (Kubernetes 1.36): ``dyn`` goes with everything, null with objects,
-durations, timestamps and opaque types, everything else with its own kind.
+Rules of the checker in cel-go, seen on a real API server (Kubernetes 1.36): ``dyn`` goes with everything, null with
+objects, durations, timestamps and opaque types, everything else with its own kind.
 """
 
 from collections.abc import Sequence
@@ -60,16 +60,14 @@ class Inference:
                 return fits
         if isinstance(first, TypeVariable):
             return self._bind(second, first)[0]
-        if first is DYN or second is DYN:
+        if first is DYN or second is DYN or first.name == second.name == "type":
             return True
         if first is NULL or second is NULL:
             return first is second or _takes_null(second if first is NULL else first)
-        if first.name != second.name:
-            return False
-        if first.name == "type":
-            return True
-        return len(first.parameters) == len(second.parameters) and all(
-            self._assignable(a, b) for a, b in zip(first.parameters, second.parameters, strict=True)
+        return (
+            first.name == second.name
+            and len(first.parameters) == len(second.parameters)
+            and all(self._assignable(a, b) for a, b in zip(first.parameters, second.parameters, strict=True))
         )
 
     def _bind(self, candidate: Type, variable: TypeVariable) -> tuple[bool, bool]:

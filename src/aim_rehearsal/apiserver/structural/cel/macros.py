@@ -1,5 +1,4 @@
-"""Macros: ``all``, ``exists``, ``existsOne``, ``filter``, ``map``, their forms with two variables, ``transform…``, ``sortBy``,
-``optMap`` and ``optFlatMap``.
+"""Macros, which bind variables: ``all``, ``exists``, ``filter``, ``map`` and their kin.
 
 ``all`` and ``exists`` forgive an error where another element decides; the others do not.
 """

@@ -8,8 +8,10 @@ from aim_rehearsal.apiserver.structural.cel.failures import CompileError
 from aim_rehearsal.apiserver.structural.cel.values import UInt
 
 RESERVED = frozenset(
-    "as break const continue else false for function if import in let loop namespace null package return true var "
-    "void while".split()
+    [
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    ]
 )
 """Words that cannot name a variable or a field; the API server escapes fields of these names."""
 
@@ -124,7 +126,7 @@ def _character(match: re.Match[str], position: int) -> str:
 
 
 def _bytes(body: str, position: int) -> bytes:
-    """In bytes, ``\\x`` and octal escapes are bytes and Unicode escapes are not allowed."""
+    r"""In bytes, ``\x`` and octal escapes are bytes and Unicode escapes are not allowed."""
     parts, last = [], 0
     for match in _ESCAPE.finditer(body):
         parts.append(body[last : match.start()].encode())

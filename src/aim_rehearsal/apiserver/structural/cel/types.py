@@ -1,8 +1,8 @@
 """Static types of expressions.
 
-Values that come from an object stay plain JSON. Where the schema's type differs from JSON's (numbers that must be doubles,
-times, durations, bytes), the type carries a ``decode`` function, applied when a value is taken out or handed to a function.
-Decoding a decoded value changes nothing.
+Values that come from an object stay plain JSON. Where the schema's type differs from JSON's (numbers that must be
+doubles, times, durations, bytes), the type carries a ``decode`` function, applied when a value is taken out or handed
+to a function. Decoding a decoded value changes nothing.
 """
 
 from collections.abc import Callable, Mapping

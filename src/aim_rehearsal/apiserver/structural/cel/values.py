@@ -1,7 +1,7 @@
 """Values of expressions.
 
-Plain Python values carry most types: bool, int, float, str, bytes, None, list and dict. The others have classes here, or,
-for the Kubernetes libraries, classes with a ``cel_type``.
+Plain Python values carry most types: bool, int, float, str, bytes, None, list and dict. The others have classes here,
+or, for the Kubernetes libraries, classes with a ``cel_type``.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Conversions between types, and parts of times and durations."""
 
-import datetime
+import datetime as dt
 import re
 import zoneinfo
 from collections.abc import Callable
@@ -15,7 +15,9 @@ from aim_rehearsal.apiserver.structural.cel.values import TypeValue, type_name
 from aim_rehearsal.apiserver.structural.times import NANOSECONDS, Duration, Timestamp
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.I)
+_FLOAT = re.compile(
+    r"[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
+)
 _BOOLEANS = {"1": True, "t": True, "T": True, "TRUE": True, "true": True, "True": True}
 _BOOLEANS |= {"0": False, "f": False, "F": False, "FALSE": False, "false": False, "False": False}
 
@@ -134,7 +136,7 @@ _CONVERSIONS: Functions = {
 }
 
 
-def _zoned(moment: Timestamp, zone: str) -> datetime.datetime:
+def _zoned(moment: Timestamp, zone: str) -> dt.datetime:
     if ":" not in zone:
         try:
             name = zone if zone not in ("", "Local") else "UTC"
@@ -151,7 +153,7 @@ def _zoned(moment: Timestamp, zone: str) -> datetime.datetime:
     return moment.at_offset(shift * 60)
 
 
-def _accessor(read: Callable[[datetime.datetime], int], span_unit: int = 0) -> tuple[Overload, ...]:
+def _accessor(read: Callable[[dt.datetime], int], span_unit: int = 0) -> tuple[Overload, ...]:
     overloads = [
         member((types.TIMESTAMP,), types.INT, lambda moment: read(moment.at_offset(0))),
         member((types.TIMESTAMP, types.STRING), types.INT, lambda moment, zone: read(_zoned(moment, zone))),

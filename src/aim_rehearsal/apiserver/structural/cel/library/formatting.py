@@ -104,7 +104,7 @@ def _double(clause: str, precision: int, value: object) -> str:
     if clause == "f":
         return f"{number:,.{precision}f}"
     mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
-    return f"{mantissa}\u202f×\u202f10{exponent.replace('+', '').translate(_SUPERSCRIPTS)}"
+    return f"{mantissa}\u202f\u00d7\u202f10{exponent.replace('+', '').translate(_SUPERSCRIPTS)}"
 
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -137,18 +137,21 @@ def _text(value: object) -> str:
 
 def _literal(value: object) -> str:
     """Return a value as it would stand in an expression."""
-    if isinstance(value, list):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(sorted(f"{_literal(key)}:{_literal(item)}" for key, item in value.items())) + "}"
-    if isinstance(value, str):
-        return gotext.quote(value)
-    if isinstance(value, bytes):
-        return "b" + gotext.quote(value.decode(errors="replace"))
-    if isinstance(value, Timestamp):
-        return f"timestamp({gotext.quote(str(value))})"
-    if isinstance(value, Duration):
-        return f"duration({gotext.quote(str(value))})"
-    if isinstance(value, float):
-        return f"{value:.6f}" if math.isfinite(value) else gotext.quote(gotext.number(value).replace("Inf", "Infinity"))
-    return _text(value)
+    match value:
+        case list():
+            text = "[" + ", ".join(_literal(item) for item in value) + "]"
+        case dict():
+            text = "{" + ", ".join(sorted(f"{_literal(key)}:{_literal(item)}" for key, item in value.items())) + "}"
+        case str():
+            text = gotext.quote(value)
+        case bytes():
+            text = "b" + gotext.quote(value.decode(errors="replace"))
+        case Timestamp():
+            text = f"timestamp({gotext.quote(str(value))})"
+        case Duration():
+            text = f"duration({gotext.quote(str(value))})"
+        case float():
+            text = f"{value:.6f}" if math.isfinite(value) else gotext.quote(gotext.number(value))
+        case _:
+            text = _text(value)
+    return text

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable
 from functools import reduce
+from itertools import pairwise
 
 from aim_rehearsal.apiserver.structural.cel import types, values
 from aim_rehearsal.apiserver.structural.cel.failures import CelError
@@ -28,7 +29,7 @@ def _of_comparables(result: Type | None, run: Callable[..., object]) -> tuple[Ov
 
 
 def _is_sorted(items: list[float]) -> bool:
-    return all(not first > second for first, second in zip(items, items[1:], strict=False))
+    return all(not first > second for first, second in pairwise(items))
 
 
 def _extreme(name: str, choose: Callable[..., object]) -> Callable[[_Items], object]:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from aim_rehearsal.apiserver.structural.cel import types
 from aim_rehearsal.apiserver.structural.cel.failures import CelError
-from aim_rehearsal.apiserver.structural.cel.functions import Functions, Overload, function
-from aim_rehearsal.apiserver.structural.cel.types import Type
+from aim_rehearsal.apiserver.structural.cel.functions import Functions, Implementation, Overload, function
 from aim_rehearsal.apiserver.structural.cel.values import UInt
 from aim_rehearsal.apiserver.structural.times import MAX_NANOSECONDS, Duration, Timestamp
 
@@ -123,8 +122,8 @@ def _ordered(left: float, right: float) -> bool:
     return True
 
 
-def _comparison(compare: Callable[[object, object], bool]) -> tuple[Overload, ...]:
-    def numbers(left: float, right: float) -> bool:
+def _comparison(compare: Implementation) -> tuple[Overload, ...]:
+    def numbers(left: float, right: float) -> object:
         return _ordered(left, right) and compare(left, right)
 
     kinds = (types.INT, types.UINT, types.DOUBLE)
@@ -138,7 +137,7 @@ def _comparison(compare: Callable[[object, object], bool]) -> tuple[Overload, ..
 
 
 def _sizes() -> tuple[Overload, ...]:
-    sized: tuple[Type, ...] = (types.STRING, types.BYTES, types.list_of(types.A), types.map_of(types.A, types.B))
+    sized = (types.STRING, types.BYTES, types.list_of(types.A), types.map_of(types.A, types.B))
     free = (function((kind,), types.INT, len) for kind in sized)
     members = (Overload((kind,), types.INT, len, is_member=True) for kind in sized)
     return (*free, *members)
