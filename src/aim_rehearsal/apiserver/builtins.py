@@ -1,6 +1,7 @@
 """The built-in resources, as one table."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from aim_rehearsal.apiserver.builtin_schemas import builtin_schema
 from aim_rehearsal.apiserver.columns import BUILTIN_COLUMNS
@@ -166,6 +167,7 @@ def _machinery() -> Iterator[Resource]:
         yield _resource(group, "v1", kind, plural, namespaced=False, verbs=_CREATE_ONLY)
 
 
-def builtin_resources() -> list[Resource]:
+@cache
+def builtin_resources() -> tuple[Resource, ...]:
     """Return the built-in resources; core kinds come first, as kubectl prefers them where names collide."""
-    return [*_core(), *_groups(), *_machinery()]
+    return (*_core(), *_groups(), *_machinery())
