@@ -22,8 +22,8 @@ _KINDS_OF_KEY = _words(
     " subscription"
 )
 _NOT_THE_VALUE = _words(
-    "path file dir directory name namespace ref url uri endpoint type mode enabled limit count size ttl expiry expiration"
-    " provider header required format version length policy class prefix suffix budget"
+    "path file dir directory name namespace ref url uri endpoint type mode enabled limit count size ttl expiry"
+    " expiration provider header required format version length policy class prefix suffix budget"
 )
 _TEXT_TOKENS = _words("max min stop eos bos pad unk special image video audio start end per num number first last")
 _HARMLESS = re.compile(
