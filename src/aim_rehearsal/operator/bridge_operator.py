@@ -98,7 +98,7 @@ class BridgeOperator:
         """
         self._stopping.clear()
         self._store = Store()
-        self._executor = Executor(self._client, self._store)
+        self._executor = Executor(self._client, self._store, self._take_time)
         present = self._read_all()
         if self._loaded is None:
             self._loaded = self._remember()
@@ -255,8 +255,6 @@ class BridgeOperator:
         if obj is None:
             self._retries.pop(key, None)
             return
-        if self._settings.does(Misbehaviour.SLOW):
-            self._stopping.wait(self._settings.slow_seconds)
         try:
             for write in CONTROLLERS[key.kind](obj, self._view()):
                 self._perform(write)
@@ -269,6 +267,10 @@ class BridgeOperator:
                 self._refresh(key)
         else:
             self._retries.pop(key, None)
+
+    def _take_time(self) -> None:
+        if self._settings.does(Misbehaviour.SLOW):
+            self._stopping.wait(self._settings.slow_seconds)
 
     def _perform(self, write: Write) -> None:
         changed = self._executor.perform(write)

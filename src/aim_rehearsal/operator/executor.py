@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from aim_api.kinds import Kind
@@ -25,6 +26,7 @@ class Executor:
 
     client: Client
     store: Store
+    before_sending: Callable[[], None] = lambda: None
     _applied: dict[Key, tuple[str, str, int]] = field(default_factory=dict)
 
     def perform(self, write: Write) -> Key | None:
@@ -39,6 +41,7 @@ class Executor:
             return self._apply(key, write, live)
         if not changes(write, live):
             return None
+        self.before_sending()
         if isinstance(write, Remove):
             self._remove(write)
             return key
@@ -51,8 +54,10 @@ class Executor:
         if live is not None and self._applied.get(key) == (digest, uid(live), generation(live)):
             return None
         if live is None or _applied_before(live):
+            self.before_sending()
             answer = self.client.apply(write.kind, write.manifest, manager=write.manager)
         elif changes(write, live):
+            self.before_sending()
             answer = self.client.replace(write.kind, in_place(live, write.manifest), manager=write.manager)
         else:
             return None

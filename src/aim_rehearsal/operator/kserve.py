@@ -15,12 +15,16 @@ from aim_rehearsal.operator.view import View
 from aim_rehearsal.operator.workload import CONTROLLER_MANAGER, KSERVE_MANAGER, KUBELET
 from aim_rehearsal.operator.writes import Patch, Remove, Render, SetStatus, Write
 
+_KEPT_REVISIONS = 5
+
 
 def reconcile_inference_service(inference: JsonObject, view: View) -> list[Write]:
     """Keep the Deployment in step with an InferenceService, and its status with the Deployment."""
     runtime = runtime_of(inference, view)
-    if terminating(inference) or (get_map(inference, "status") and view.untouched(inference, runtime)):
+    if terminating(inference):
         return []
+    if get_map(inference, "status") and view.untouched(inference, runtime):
+        return _foreign_counter(inference, view)
     if needs_runtime(inference) and runtime is None:
         return []  # KServe keeps the running Deployment while the runtime is not there
     found = view.store.owned(DEPLOYMENT, inference)
@@ -33,10 +37,20 @@ def reconcile_inference_service(inference: JsonObject, view: View) -> list[Write
     deployment = found[0] if found else None
     ready = deployment is not None and (get_int(deployment, "status", "availableReplicas") or 0) > 0
     observed = generation(inference)
-    if view.settings.does(Misbehaviour.FOREIGN_OBSERVED_GENERATION):
-        observed = get_int(deployment, "status", "observedGeneration") or 0
     status = workload.inference_service_status(inference, ready=ready, observed_generation=observed, now=view.now)
     return [*writes, SetStatus(INFERENCE_SERVICE, inference, status, KSERVE_MANAGER)]
+
+
+def _foreign_counter(inference: JsonObject, view: View) -> list[Write]:
+    """Let a KServe that copies its Deployment's counter show it: the two counters part without a rollout."""
+    found = view.store.owned(DEPLOYMENT, inference)
+    if not found or not view.settings.does(Misbehaviour.FOREIGN_OBSERVED_GENERATION):
+        return []
+    copied = get_map(inference, "status") | {"observedGeneration": get_int(found[0], "status", "observedGeneration")}
+    return [
+        Patch(DEPLOYMENT, found[0], {"spec": {"revisionHistoryLimit": _KEPT_REVISIONS}}, KSERVE_MANAGER),
+        SetStatus(INFERENCE_SERVICE, inference, copied, KSERVE_MANAGER),
+    ]
 
 
 def reconcile_deployment(deployment: JsonObject, view: View) -> list[Write]:

@@ -54,7 +54,7 @@ class Settings:
         misbehaviour: what this operator does wrong.
         hardware: accelerator models that count as present although no Node and no Ready template shows them.
         incompatible: services, as ``namespace/name``, that the bridge reports as incompatible.
-        slow_seconds: how long a slow operator waits before each reconcile.
+        slow_seconds: how long a slow operator waits before each write.
     """
 
     projection_mode: ProjectionMode = ProjectionMode.BOTH
