@@ -4,15 +4,12 @@ Facts: legacy pipeline (AIMArtifact, PVC, Jobs), v1alpha1 reference (artifact st
 rehearsal; the claim and the Job are real objects all the same, since a new download is what a migration must prevent.
 """
 
-import math
-import re
-
 from aim_api import labels, names
 from aim_api.kinds import AIM_ARTIFACT, JOB, LEGACY_VERSION, PVC
-from aim_api.tree import Json, JsonObject, get_int, get_list, get_str, get_strings
-from aim_rehearsal.operator import framework
-from aim_rehearsal.operator.conditions import Condition, roll_up
-from aim_rehearsal.operator.runtime_config import merged_config, storage_class
+from aim_api.tree import JsonObject, get_int, get_list, get_map, get_str, get_strings
+from aim_rehearsal.operator import framework, quota, sizes
+from aim_rehearsal.operator.conditions import Condition, find, roll_up
+from aim_rehearsal.operator.runtime_config import storage_class
 from aim_rehearsal.operator.store import name, namespace, owner_references, terminating, uid
 from aim_rehearsal.operator.view import View, paused
 from aim_rehearsal.operator.writes import Render, SetStatus, Write, owner_reference
@@ -20,9 +17,6 @@ from aim_rehearsal.operator.writes import Render, SetStatus, Write, owner_refere
 CONTROLLER = "artifact"
 MANAGER = framework.manager_of(CONTROLLER)
 _OWNER_VERSION = f"aim.eai.amd.com/{LEGACY_VERSION}"
-_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "": 1}
-_UNKNOWN_SIZE = "50Gi"
-_DEFAULT_HEADROOM_PERCENT = 10
 _DOWNLOADER = "docker.io/amdenterpriseai/aim-artifact-downloader:0.2.6"
 
 
@@ -36,6 +30,9 @@ def reconcile(artifact: JsonObject, view: View) -> list[Write]:
     if get_str(artifact, "status", "status") and view.untouched(artifact, claim) and not claim_lost:
         return []
     if claim is None:
+        evictions, waits = quota.check(artifact, view)
+        if waits is not None:
+            return [*evictions, _waits_for_room(artifact, waits, view)]
         return [_claim(artifact, claim_name, view), _status(artifact, claim_name, "PvcPending", view)]
     job = view.store.find(JOB, namespace(artifact), _job_name(artifact, "download"))
     if (get_int(job, "status", "succeeded") or 0) > 0 or _is_ready(artifact):
@@ -43,31 +40,8 @@ def reconcile(artifact: JsonObject, view: View) -> list[Write]:
     return [_download(artifact, claim_name), _status(artifact, claim_name, "JobRunning", view)]
 
 
-def bytes_of(quantity: Json) -> int:
-    """Return a Kubernetes quantity as a number of bytes; 0 for none and for what is no quantity."""
-    if isinstance(quantity, int) and not isinstance(quantity, bool):
-        return quantity
-    found = re.fullmatch(r"([0-9.]+)([KMGT]i|[kMGT]|)", quantity) if isinstance(quantity, str) else None
-    return int(float(found.group(1)) * _UNITS[found.group(2)]) if found else 0
-
-
 def _is_ready(artifact: JsonObject) -> bool:
     return get_str(artifact, "status", "status") == "Ready"
-
-
-def _size(artifact: JsonObject) -> str:
-    size = get_str(artifact, "spec", "size")
-    return size if size and bytes_of(size) else _UNKNOWN_SIZE
-
-
-def _headroom(artifact: JsonObject, view: View) -> int:
-    configured = get_int(merged_config(artifact, view), "storage", "pvcHeadroomPercent")
-    return _DEFAULT_HEADROOM_PERCENT if configured is None else configured
-
-
-def _allocated(artifact: JsonObject, view: View) -> str:
-    needed = bytes_of(_size(artifact)) * (100 + _headroom(artifact, view)) / 100
-    return f"{math.ceil(needed / _UNITS['Gi'])}Gi"
 
 
 def _claim(artifact: JsonObject, claim_name: str, view: View) -> Render:
@@ -79,7 +53,7 @@ def _claim(artifact: JsonObject, claim_name: str, view: View) -> Render:
     spec: JsonObject = {
         "accessModes": ["ReadWriteMany"],
         "storageClassName": get_str(artifact, "spec", "storageClassName") or storage_class(artifact, view),
-        "resources": {"requests": {"storage": _allocated(artifact, view)}},
+        "resources": {"requests": {"storage": sizes.allocated(artifact, view)}},
     }
     manifest = framework.child(PVC, artifact, claim_name, framework.child_labels(artifact, CONTROLLER, marks), spec)
     return Render(
@@ -121,10 +95,17 @@ def _download(artifact: JsonObject, claim_name: str) -> Render:
     )
 
 
+def _waits_for_room(artifact: JsonObject, waits: Condition, view: View) -> SetStatus:
+    exceeded = Condition("StorageQuotaExceeded", true=True, reason=waits.reason, message=waits.message)
+    rolled = roll_up(get_list(artifact, "status", "conditions"), [waits, exceeded], view.now)
+    status: JsonObject = get_map(artifact, "status") | {"status": rolled.word, "conditions": rolled.conditions}
+    return SetStatus(AIM_ARTIFACT, artifact, status, MANAGER)
+
+
 def _status(artifact: JsonObject, claim_name: str, waits_for: str, view: View) -> SetStatus:
     """Return the status write; ``waits_for`` is the reason why the artifact is not Ready, empty when it is."""
     done = not waits_for
-    total = bytes_of(_size(artifact))
+    total = sizes.size_bytes(artifact)
     claimed = waits_for != "PvcPending"
     found = [
         Condition("CachePvcReady", claimed, "Ready" if claimed else waits_for, ""),
@@ -132,14 +113,19 @@ def _status(artifact: JsonObject, claim_name: str, waits_for: str, view: View) -
     ]
     if claimed:
         found.append(Condition("DownloadJobReady", true=done, reason="Ready" if done else waits_for, message=""))
+    if find(artifact, "StorageQuotaExceeded"):
+        found += [
+            Condition("StorageQuotaReady", true=True, reason="WithinQuota", message=""),
+            Condition("StorageQuotaExceeded", true=False, reason="WithinQuota", message=""),
+        ]
     rolled = roll_up(get_list(artifact, "status", "conditions"), found, view.now)
     status: JsonObject = {
         "status": rolled.word,
         "mode": "Dedicated" if owner_references(artifact) else "Shared",
         "persistentVolumeClaim": claim_name,
-        "displaySize": f"{total // _UNITS['Gi']} GiB",
-        "allocatedSize": _allocated(artifact, view),
-        "headroomPercent": _headroom(artifact, view),
+        "displaySize": f"{total // sizes.GIBIBYTE} GiB",
+        "allocatedSize": sizes.allocated(artifact, view),
+        "headroomPercent": sizes.headroom_percent(artifact, view),
         "progress": {
             "totalBytes": total,
             "downloadedBytes": total if done else 0,

@@ -42,7 +42,7 @@ def affected(obj: JsonObject, store: Store) -> set[Key]:
     elif kind in {AIM_PROFILE_CACHE.name, AIM_TEMPLATE_CACHE.name}:
         keys.update(_users_of_cache(obj, store))
     elif kind == AIM_ARTIFACT.name:
-        keys.update(_caches_for(obj, store))
+        keys.update(_waiting_for_artifact(obj, store))
     elif kind in {"ServingRuntime", "ClusterServingRuntime"}:
         keys.update(_users_of_runtime(obj, store))
     elif kind == "Pod":
@@ -102,8 +102,11 @@ def _users_of_cache(cache: JsonObject, store: Store) -> Iterator[Key]:
         yield Key(AIM_PROFILE.name, namespace(cache), get_str(spec, "profileName") or "")
 
 
-def _caches_for(artifact: JsonObject, store: Store) -> Iterator[Key]:
+def _waiting_for_artifact(artifact: JsonObject, store: Store) -> Iterator[Key]:
     uri = get_str(artifact, "spec", "sourceUri")
+    for other in store.all(AIM_ARTIFACT, namespace(artifact)):
+        if get_str(other, "status", "status") != "Ready":
+            yield Key.of(other)  # it may wait for the room that another takes
     for cache in store.all(AIM_TEMPLATE_CACHE, namespace(artifact)):
         yield Key.of(cache)
     for cache in store.all(AIM_PROFILE_CACHE, namespace(artifact)):
