@@ -1,5 +1,6 @@
 """The two streams of a command: its answer on stdout, everything else on stderr."""
 
+import io
 import os
 import shutil
 import sys
@@ -98,12 +99,16 @@ def _write(stream: TextIO, text: str) -> TextIO:
         encoding = stream.encoding or "ascii"
         return _write(stream, text.encode(encoding, "replace").decode(encoding))
     except (OSError, ValueError):
-        return _nowhere()
+        return _Nowhere()
     return stream
 
 
-def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - stays open as the stream's replacement
+class _Nowhere(io.StringIO):
+    """Takes the place of a stream that nobody reads any more."""
+
+    def write(self, text: str) -> int:
+        """Drop the text."""
+        return len(text)
 
 
 def _is_terminal(stream: TextIO) -> bool:

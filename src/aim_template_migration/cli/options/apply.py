@@ -46,9 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--commit", action="store_true", help="write to the cluster; without it every write is a server-side dry run"
     )
-    parser.add_argument(
-        "--plan-sha256", type=sha256, default="", metavar="HEX", help="refuse any plan file but the approved one"
-    )
+    parser.add_argument("--plan-sha256", type=sha256, metavar="HEX", help="refuse any plan file but the approved one")
     parser.add_argument(
         "--result", type=Path, metavar="FILE", help="result file to make (default: apply-result.json beside the plan)"
     )
@@ -69,7 +67,7 @@ def read(parsed: argparse.Namespace) -> ApplyArguments:
         plan=parsed.plan,
         commit=parsed.commit,
         result=parsed.result,
-        plan_sha256=parsed.plan_sha256,
+        plan_sha256=parsed.plan_sha256 or "",
         baseline=parsed.baseline,
         run=read_run(parsed),
         connection=read_connection(parsed),

@@ -1,5 +1,6 @@
 """A plan at a glance, for a fleet of any size (pure)."""
 
+from collections import Counter
 from itertools import groupby
 
 from aim_template_migration.cli.console import Paint
@@ -15,6 +16,7 @@ _MEANING = {
     "total": "",
 }
 _TOP_REASONS = 10
+_DRY_RUN = " (dry run)"
 
 
 def header_lines(view: PlanView, width: int) -> list[str]:
@@ -53,7 +55,10 @@ def count_lines(view: PlanView, paint: Paint, width: int) -> list[str]:
 
 def forecast_lines(forecast: Forecast, paint: Paint, width: int) -> list[str]:
     """Return what a commit will ask of the API server."""
-    requests = ", ".join(f"{number:,} {verb}" for verb, number in sorted(forecast.requests.items())) or "none"
+    verbs: Counter[str] = Counter()
+    for request, number in forecast.requests.items():
+        verbs[f"{request.split()[0]}{_DRY_RUN if request.endswith(_DRY_RUN) else ''}"] += number
+    requests = ", ".join(f"{number:,} {verb}" for verb, number in sorted(verbs.items())) or "none"
     rows = (
         ("requests", requests),
         ("sent", f"about {forecast.bytes:,} bytes in writes"),

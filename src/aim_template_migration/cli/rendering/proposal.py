@@ -27,14 +27,13 @@ def proposal_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str
     bodies = {target.id: target.body for target in plan.targets}
     for target in created_targets(unit):
         if target in bodies:
-            lines += _titled(f"{target} (created only if absent)", marked("+", _yaml(bodies[target], width)))
+            lines += _titled(target, "created only if absent", marked("+", _yaml(bodies[target], width)))
     for step in unit.steps:
         if isinstance(step, ProtectArtifact):
-            lines += _titled(f"{step.artifact.id} (patched)", _protection_lines(width))
+            lines += _titled(step.artifact.id, "patched", _protection_lines(width))
         if isinstance(step, CutOver):
-            generations = f"generation {step.generation} to {step.pinned_generation}"
-            title = f"{step.service.id} at {AIM_SERVICE.api_version} (patched, {generations})"
-            lines += _titled(title, patch_lines(step.operations, _removed(unit), width))
+            how = f"patched at {AIM_SERVICE.api_version}, generation {step.generation} to {step.pinned_generation}"
+            lines += _titled(step.service.id, how, patch_lines(step.operations, _removed(unit), width))
     return [_painted(line, paint) for line in lines]
 
 
@@ -48,7 +47,8 @@ def patch_lines(operations: tuple[JsonObject, ...], removed: dict[str, str], wid
         for part in parents:
             node = node.children.setdefault(part, _Node())
         if operation.get("op") == "remove":
-            node.children[last] = _Node("-", [f"{last}: {removed.get(path, '…')}"])
+            known = [f"# {removed[path]}"] if path in removed else []
+            node.children[last] = _Node("-", [*known, f"{last}: …"])
         else:
             node.children[last] = _Node("+", _yaml({last: operation.get("value")}, width))
     return list(_node_lines(root, ""))
@@ -75,8 +75,8 @@ def _protection_lines(width: int) -> list[str]:
 
 def _removed(unit: Unit) -> dict[str, str]:
     """The service's live spec stands in no plan; the template that it resolved to is pinned."""
-    template = next((pin.reference.id for pin in unit.pins if pin.role == "template"), "")
-    return {"/spec/template": f"…  # resolved to {template}" if template else "…"}
+    templates = [pin.reference.id for pin in unit.pins if pin.role == "template"]
+    return {"/spec/template": f"resolves to {templates[0]}"} if templates else {}
 
 
 def _yaml(value: Json, width: int) -> list[str]:
@@ -92,8 +92,8 @@ def _folded(line: str, width: int) -> list[str]:
     return [f"{key}:", f"{' ' * (depth + 2)}{value}"]
 
 
-def _titled(title: str, lines: list[str]) -> list[str]:
-    return ["", title, *lines]
+def _titled(object_id: str, how: str, lines: list[str]) -> list[str]:
+    return ["", object_id, f"({how})", *lines]
 
 
 def _painted(line: str, paint: Paint) -> str:

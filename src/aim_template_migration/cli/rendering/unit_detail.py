@@ -19,6 +19,14 @@ from aim_template_migration.documents.plan import (
     step_name,
 )
 
+_PROVEN = (("bridge", "operator"), ("inferenceServiceCurrent", "currency"))
+_PROOFS = {
+    ("bridge", "BridgeCompatible"): "proven to be the bridge by the condition BridgeCompatible",
+    ("bridge", "observedGeneration"): "taken for the bridge by status.observedGeneration alone",
+    ("inferenceServiceCurrent", "own"): "InferenceService current by its own observedGeneration",
+    ("inferenceServiceCurrent", "deployment"): "InferenceService current by its Deployment's observedGeneration",
+}
+
 
 def unit_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
     """Return the unit in detail: reasons, warnings, imputations, pins, steps, proposed objects, what comes later."""
@@ -43,7 +51,11 @@ def _head(unit: Unit, paint: Paint, width: int) -> list[str]:
         ("outcome", f"{unit.outcome}: {summary}" if summary else unit.outcome),
         ("InferenceService", unit.inference_service),
         ("target profile", unit.resolved_profile),
-        ("proofs", ", ".join(f"{what} by {how}" for what, how in unit.proofs.items())),
+        *(
+            (what, _PROOFS.get((key, unit.proofs[key]), unit.proofs[key]))
+            for key, what in _PROVEN
+            if key in unit.proofs
+        ),
     )
     return [paint(unit.id, "bold"), *pairs(rows, width, "  ")]
 

@@ -1,0 +1,75 @@
+"""JSON Schemas of the documents that programs read, generated from the types that write and read them.
+
+``schemas/`` in the repository holds them as files; a test compares both.
+"""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from aim_api.tree import JsonObject, as_object, get_map, get_str
+from aim_template_migration.documents.journal import Entry
+from aim_template_migration.documents.plan import SCHEMA_URI as PLAN_URI
+from aim_template_migration.documents.plan import Document, Plan
+from aim_template_migration.documents.rehearsal import SCHEMA_URI as REPORT_URI
+from aim_template_migration.documents.rehearsal import RehearsalReport
+from aim_template_migration.documents.result import SCHEMA_URI as RESULT_URI
+from aim_template_migration.documents.result import ApplyResult
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ATTRIBUTE = re.compile(r"^    (\w+): (.+?)(?=^    \w+: |\Z)", re.DOTALL | re.MULTILINE)
+JOURNAL_URI = PLAN_URI.replace("plan-v1", "journal-line-v1")
+
+
+class JournalLine(Document, frozen=True):
+    """One line of the journal.
+
+    Attributes:
+        entry: the event.
+        prev: the checksum of the line before it, empty on the first.
+        sum: 32 hex digits of the SHA-256 over ``prev`` and the entry's bytes.
+    """
+
+    entry: Entry
+    prev: str
+    sum: str
+
+
+_DOCUMENTS: tuple[tuple[str, type[Document]], ...] = (
+    (PLAN_URI, Plan),
+    (RESULT_URI, ApplyResult),
+    (JOURNAL_URI, JournalLine),
+    (REPORT_URI, RehearsalReport),
+)
+
+
+def schema_files() -> Mapping[str, bytes]:
+    """Return the schema of every document by file name, as indented JSON with a final newline."""
+    return {uri.rpartition("/")[2]: _encode(uri, document) for uri, document in _DOCUMENTS}
+
+
+def _encode(uri: str, document: type[Document]) -> bytes:
+    (reference,), definitions = msgspec.json.schema_components([document])
+    described: JsonObject = {name: _described(definition) for name, definition in definitions.items()}
+    schema: JsonObject = {"$schema": _DIALECT, "$id": uri, **reference, "$defs": described}
+    return msgspec.json.format(msgspec.json.encode(schema, order="sorted"), indent=2) + b"\n"
+
+
+def _described(definition: JsonObject) -> JsonObject:
+    """Move what a docstring says of each attribute to the property itself, where editors show it."""
+    text, _, attributes = (get_str(definition, "description") or "").partition("\n\nAttributes:\n")
+    said = {_camel(name): " ".join(words.split()) for name, words in _ATTRIBUTE.findall(attributes)}
+    properties: JsonObject = {
+        name: {
+            **as_object(get_map(definition, "properties", name)),
+            **({"description": said[name]} if name in said else {}),
+        }
+        for name in get_map(definition, "properties")
+    }
+    return {**definition, "description": " ".join(text.split()), "properties": properties}
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

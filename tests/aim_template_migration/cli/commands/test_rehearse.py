@@ -1,0 +1,159 @@
+"""``rehearse`` from the command line, told from a rehearsal that was recorded."""
+
+import threading
+
+import msgspec
+import pytest
+
+from aim_rehearsal.worlds import load_world, world_names
+from aim_template_migration.cli.commands import rehearse as command
+from aim_template_migration.cli.rendering.statements import LIMITS
+from aim_template_migration.documents.rehearsal import encode_report
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def replayed(monkeypatch, recorded):
+    """Let ``rehearse`` replay the recorded rehearsal; return the options that it was called with."""
+    seen = []
+
+    class Replay:
+        def __init__(self, options):
+            seen.append(options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+        def run(self, audience, listener, stop):
+            for chapter in recorded.chapters:
+                audience(chapter)
+            for event in recorded.events:
+                listener(event)
+            return recorded.outcome
+
+        def load(self):
+            return recorded.chapters[0]
+
+        def admin_kubeconfig(self):
+            return seen[0].work_dir / "admin.kubeconfig"
+
+        def tool_kubeconfig(self):
+            return seen[0].work_dir / "migration.kubeconfig"
+
+    monkeypatch.setattr(command, "Rehearsal", Replay)
+    return seen
+
+
+def test_the_story_reads_from_the_cluster_to_the_proof(aim, replayed, recorded):
+    ran = aim("rehearse")
+    assert ran.code == 0
+    titles = [line for line in ran.out.splitlines() if line[:2] in ("1.", "2.", "3.", "4.", "5.")]
+    assert titles == ["1. THE CLUSTER", "2. THE PLAN", "3. THE DRY RUN", "4. THE COMMIT", "5. THE PROOF"]
+    out = flat(ran.out)
+    for unit in recorded.outcome.report.units:
+        assert f"{unit.id}: succeeded, InferenceService and pods unchanged" in out
+        assert f"none -> {unit.resolved_profile}" in out
+        assert out.count(f"UID {unit.inference_service.before.uid}, generation") == 3
+    assert "writes stored 8" in out
+    assert "deletes 0" in out
+    assert "Secret reads 0" in out
+    assert "unchanged 2 of 2 InferenceServices and their pods" in out
+    assert out.endswith(LIMITS)
+    assert "\x1b" not in ran.out
+    assert [line for line in ran.out.splitlines() if len(line) > 80 and "/" not in line] == []
+
+
+def test_json_is_one_document_and_nothing_else(aim, replayed, recorded):
+    ran = aim("rehearse", "-o", "json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.document == msgspec.json.decode(encode_report(recorded.outcome.report))
+
+
+def test_defaults(aim, replayed):
+    aim("rehearse")
+    options = replayed[0]
+    assert (options.world.name, options.mode) == ("shared-happy-path", "Both")
+    assert (options.tuning.parallel, options.tuning.soak_seconds) == (8, 2)
+    assert not options.directory.parent.exists()  # it was temporary
+
+
+def test_options_reach_the_rehearsal(aim, replayed, tmp_path):
+    arguments = ("--only", "AIMService/team-a/x", "--limit", "1", "--fail-fast", "--stop-before", "CutOver")
+    ran = aim("rehearse", "--output-dir", tmp_path / "kept", "--soak", "3s", "--parallel", "2", *arguments)
+    assert ran.code == 0
+    assert replayed[0].directory == tmp_path / "kept"
+    tuning = replayed[0].tuning
+    assert (tuning.soak_seconds, tuning.parallel, tuning.only) == (3, 2, ("AIMService/team-a/x",))
+    assert (tuning.limit, tuning.fail_fast, tuning.stop_before) == (1, True, "CutOver")
+
+
+def test_an_output_directory_that_exists_is_refused(aim, replayed, tmp_path):
+    ran = aim("rehearse", "--output-dir", tmp_path)
+    assert ran.code == 4
+    assert replayed == []
+
+
+def test_the_worst_of_dry_run_and_commit_is_the_exit_code(aim, monkeypatch, replayed, recorded):
+    failed = msgspec.structs.replace(
+        recorded.outcome.commit.result, counts={**recorded.outcome.report.counts, "failed": 1}
+    )
+    worse = command.RehearsalOutcome(
+        recorded.outcome.dry_run,
+        type(recorded.outcome.commit)(failed, recorded.outcome.commit.result_path, None, interrupted=False),
+        recorded.outcome.report,
+    )
+    monkeypatch.setattr(recorded, "outcome", worse)
+    assert aim("rehearse").code == 3
+
+
+@pytest.mark.parametrize("arguments", [["--serve"], ["--serve", "--by-hand"], ["--serve", "-o", "json"]])
+def test_serving_prints_what_to_try_and_ends_with_the_stop(aim, monkeypatch, replayed, arguments):
+    class Stop(threading.Event):
+        def wait(self, timeout=None):
+            return True
+
+    monkeypatch.setattr(command.threading, "Event", Stop)
+    ran = aim("rehearse", *arguments)
+    assert ran.code == 0
+    told = ran.err if "json" in arguments else ran.out
+    assert "export KUBECONFIG=" in told
+    assert "kubectl get aimservice -A -o wide" in told
+    assert sum(line.strip().startswith("kubectl ") for line in told.splitlines()) == 3
+    by_hand = "--by-hand" in arguments
+    assert ("aim-template-migration apply --plan ./migration-plan --commit" in told) is by_hand
+    assert ("1. THE CLUSTER" in ran.out) is not by_hand or "json" in arguments
+    if "json" in arguments:
+        assert ran.document["kind"] == "RehearsalReport"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--by-hand"],
+        ["--serve", "--by-hand", "-o", "json"],
+        ["--world", "nowhere"],
+        ["--runtime-projection-mode", "both"],
+    ],
+)
+def test_wrong_usage(aim, replayed, arguments):
+    ran = aim("rehearse", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert replayed == []
+
+
+def test_worlds_are_listed(aim):
+    ran = aim("rehearse", "--list-worlds", "-o", "json")
+    assert ran.code == 0
+    assert ran.document["kind"] == "WorldList"
+    assert [world["name"] for world in ran.document["worlds"]] == list(world_names())
+    for world in ran.document["worlds"]:
+        assert set(world) == {"name", "summary", "codes"}
+        assert world["codes"] == list(load_world(world["name"]).codes)
+    text = aim("rehearse", "--list-worlds").out
+    assert all(name in text for name in world_names())

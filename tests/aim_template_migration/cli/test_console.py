@@ -1,0 +1,65 @@
+import io
+
+import pytest
+
+from aim_template_migration.cli.console import Console, wants_colour
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Gone(io.StringIO):
+    def write(self, text):
+        raise BrokenPipeError
+
+
+def test_the_answer_and_everything_else_go_to_their_own_stream():
+    out, err = io.StringIO(), io.StringIO()
+    console = Console(out, err, colour=True)
+    console.answer("answer")
+    console.warn("careful")
+    console.hint("next")
+    assert out.getvalue() == "answer\n"
+    assert err.getvalue() == "warning: careful\nhint: next\n"
+
+
+def test_colour_goes_to_terminals_only():
+    console = Console(Terminal(), io.StringIO(), colour=True)
+    assert console.paint("x", "red") == "\x1b[31mx\x1b[0m"
+    assert console.paint_note("x", "red") == "x"
+
+
+@pytest.mark.parametrize(
+    ("environ", "no_color", "wanted"),
+    [
+        ({}, False, True),
+        ({"NO_COLOR": "1"}, False, False),
+        ({"NO_COLOR": ""}, False, True),
+        ({}, True, False),
+        ({"TERM": "dumb"}, False, False),
+    ],
+)
+def test_colour_can_be_refused(environ, no_color, wanted):
+    assert wants_colour(environ, no_color=no_color) is wanted
+
+
+@pytest.mark.parametrize(("answer_format", "shown"), [("table", True), ("json", False), ("yaml", False)])
+def test_progress_is_for_people_at_terminals(answer_format, shown):
+    assert Console(io.StringIO(), Terminal(), colour=True, answer_format=answer_format).shows_progress is shown
+    assert Console(Terminal(), io.StringIO(), colour=True, answer_format=answer_format).shows_progress is False
+
+
+def test_a_reader_that_went_away_costs_the_text_and_not_the_command():
+    console = Console(Gone(), Gone(), colour=False)
+    console.answer("lost")
+    console.note("lost")
+    console.answer("lost again")
+
+
+def test_a_stream_that_cannot_say_it_gets_a_substitute():
+    raw = io.BytesIO()
+    console = Console(io.TextIOWrapper(raw, encoding="ascii"), io.StringIO(), colour=False)
+    console.answer("a … b")
+    assert raw.getvalue() == b"a ? b\n"

@@ -1,0 +1,64 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from aim_template_migration.cli.options.shared import STEP_NAMES
+from aim_template_migration.cli.parser import COMMANDS
+from aim_template_migration.documents.plan import STEP_NAMES as PLAN_STEP_NAMES
+from aim_template_migration.version import __version__
+
+HEAVY = {"rich", "yaml", "urllib3", "kubernetes", "msgspec", "detect_secrets", "shtab", "trustme"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *(["--help", name.name] for name in COMMANDS)])
+def test_help_and_version_import_nothing_heavy(arguments):
+    """``command --help`` is written as ``--help command`` in the parameters, so that the ids read well."""
+    script = (
+        "import sys, json; from aim_template_migration.cli.main import main\n"
+        "code = main(json.loads(sys.argv[1]))\n"
+        "print(json.dumps([code, sorted({name.split('.')[0] for name in sys.modules})]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(arguments[::-1])], capture_output=True, text=True, check=True
+    )
+    code, modules = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0
+    assert HEAVY & set(modules) == set()
+    assert "aim_rehearsal" not in modules
+
+
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
+def test_every_command_has_help_that_fits_80_columns(aim, command):
+    ran = aim(command, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert [line for line in ran.out.splitlines() if len(line) > 80] == []
+
+
+def test_version(aim):
+    ran = aim("--version")
+    assert (ran.code, ran.out) == (0, f"aim-template-migration {__version__}\n")
+
+
+def test_no_command_shows_help_on_stderr(aim):
+    ran = aim()
+    assert (ran.code, ran.out) == (2, "")
+    assert "commands:" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [["migrate"], ["show"], ["show", "--plan", "x", "--nope"], ["explain", "--al"]])
+def test_wrong_usage_is_one_sentence_and_a_hint(aim, arguments):
+    ran = aim(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    error, hint = ran.err.splitlines()
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
+
+
+def test_options_are_never_abbreviated(aim):
+    assert aim("apply", "--plan", "x", "--com").code == 2
+
+
+def test_step_names_are_those_of_the_plan():
+    assert STEP_NAMES == PLAN_STEP_NAMES
