@@ -22,6 +22,11 @@ def digest(value: Json) -> str:
     return digest_bytes(canonical_bytes(value))
 
 
+def document_digest(document: msgspec.Struct) -> str:
+    """Return the SHA-256 of a document's canonical JSON, without building its plain values first."""
+    return digest_bytes(_CANONICAL.encode(document))
+
+
 def digest_bytes(data: bytes) -> str:
     """Return the SHA-256 of ``data``, as 64 lower-case hex digits."""
     return hashlib.sha256(data).hexdigest()

@@ -8,7 +8,7 @@ import hashlib
 
 import msgspec
 
-from aim_template_migration.documents.canonical import digest
+from aim_template_migration.documents.canonical import document_digest
 from aim_template_migration.documents.plan import Document, OwnerReference, Reference
 
 SCHEMA_VERSION = 1
@@ -104,7 +104,7 @@ def make_evidence(
 
 def evidence_digest(evidence: DedicatedEvidence) -> str:
     """Return the digest of evidence, taken without the digest that it states."""
-    return digest(msgspec.to_builtins(msgspec.structs.replace(evidence, own_digest="")))
+    return document_digest(msgspec.structs.replace(evidence, own_digest=""))
 
 
 def encode_evidence(evidence: DedicatedEvidence) -> bytes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aim_template_migration.documents.canonical import digest, digest_bytes
+from aim_template_migration.documents.canonical import digest_bytes, document_digest
 from aim_template_migration.documents.evidence import encode_evidence, evidence_file_name
 from aim_template_migration.documents.plan import (
     API_VERSION,
@@ -99,7 +99,7 @@ def make_plan(cluster: Cluster, settings: Settings, *, now: datetime, plan_id: s
 
 def content_digest(plan: Plan) -> str:
     """Return the digest of a plan without itself, its id and its time: the same live state gives the same digest."""
-    return digest(msgspec.to_builtins(msgspec.structs.replace(plan, content_digest="", plan_id="", generated_at="")))
+    return document_digest(msgspec.structs.replace(plan, content_digest="", plan_id="", generated_at=""))
 
 
 class _Parts:

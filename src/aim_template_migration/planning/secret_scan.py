@@ -64,6 +64,11 @@ _OWN_PATTERNS: tuple[tuple[str, str], ...] = (
     ("URL with a token as its user", r"[a-z][a-z0-9+.-]*://[^\s/@:]{16,}@"),
     ("credential in an argument", _ARGUMENT),
 )
+# Most texts are names, UIDs and images in lower case. They can only match the few patterns that need nothing else.
+_NAME = re.compile(r"[a-z0-9./:-]+")
+_LOWER_CASE_TOKEN = re.compile(
+    r"dapi|gl[a-z]{2,5}-|sk-|nvapi|xox|hooks|key|pwd|pass|pw|token|secret|cloudant|clou|softlayer|[0-9a-z]{32}-us|[0-9]{8}:"
+)
 _TOKEN = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _ENTROPY_LIMIT = 4.2
@@ -182,6 +187,8 @@ def _of_json(text: str) -> str:
 
 
 def _detect(text: str) -> str:
+    if _NAME.fullmatch(text) and not _LOWER_CASE_TOKEN.search(text):
+        return ""
     for what, pattern in _patterns():
         if pattern.search(text):
             return what

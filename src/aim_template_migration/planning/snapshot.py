@@ -6,6 +6,7 @@ derive names differently (legacy pipeline facts, join keys for a reader).
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from aim_api.bridge import RECONCILIATION_PAUSED
 from aim_api.kinds import Kind
@@ -26,9 +27,9 @@ class SecretHit:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Observed:
-    """One object as it was read, reduced to what decisions need.
+    """One object as it was read, reduced to what decisions need; two readings are never equal, only their UIDs are.
 
     Attributes:
         kind: its kind, at the version it was read.
@@ -43,27 +44,27 @@ class Observed:
     managers: tuple[str, ...] = ()
     secrets: tuple[SecretHit, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The object's name."""
         return get_str(self.obj, "metadata", "name") or ""
 
-    @property
+    @cached_property
     def namespace(self) -> str:
         """The object's namespace, empty for a cluster-scoped kind."""
         return get_str(self.obj, "metadata", "namespace") or ""
 
-    @property
+    @cached_property
     def uid(self) -> str:
         """The object's UID."""
         return get_str(self.obj, "metadata", "uid") or ""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """``Kind/namespace/name``, or ``Kind/name`` for a cluster-scoped object."""
         return "/".join(part for part in (self.kind.name, self.namespace, self.name) if part)
 
-    @property
+    @cached_property
     def generation(self) -> int | None:
         """metadata.generation, where the kind has one."""
         return get_int(self.obj, "metadata", "generation")
@@ -78,22 +79,22 @@ class Observed:
         """The object's resourceVersion."""
         return get_str(self.obj, "metadata", "resourceVersion") or ""
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """The object's labels."""
         return get_strings(self.obj, "metadata", "labels")
 
-    @property
+    @cached_property
     def annotations(self) -> dict[str, str]:
         """The object's annotations."""
         return get_strings(self.obj, "metadata", "annotations")
 
-    @property
+    @cached_property
     def owner_references(self) -> tuple[OwnerReference, ...]:
         """The owner references with both flags, in the object's order."""
         return tuple(_owner_reference(item) for item in get_objects(self.obj, "metadata", "ownerReferences"))
 
-    @property
+    @cached_property
     def controller(self) -> OwnerReference | None:
         """The owner reference that is marked as controller, if any."""
         return next((owner for owner in self.owner_references if owner.controller), None)
@@ -113,7 +114,7 @@ class Observed:
         """status.status, or an empty string."""
         return get_str(self.obj, "status", "status") or ""
 
-    @property
+    @cached_property
     def reference(self) -> Reference:
         """The object as a reference."""
         return Reference(
@@ -208,6 +209,10 @@ class NamespaceScope:
     def every(self) -> Iterable[Observed]:
         """Return all objects, by kind and name."""
         return (item for kind in sorted(self._objects) for item in self._objects[kind].values())
+
+    def grouped(self, kind: Kind, key: str, keys_of: KeysOf) -> Mapping[str, tuple[Observed, ...]]:
+        """Return the objects of a kind grouped by what ``keys_of`` says, by name; ``key`` names the grouping."""
+        return self._lookup(kind, key, keys_of)
 
     def owned_by(self, kind: Kind, uid: str) -> tuple[Observed, ...]:
         """Return the objects of a kind whose controller has this UID, by name."""

@@ -1,12 +1,15 @@
 """Row: creating the target profile changes nothing for anybody else."""
 
 from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, INFERENCE_SERVICE
+from aim_api.labels import PIPELINE_PROFILE
 from aim_api.names import runtime_name, slug_runtime_name
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.mapping.defaulting import spec_schema, with_defaults
 from aim_template_migration.planning.case import Case, Findings, finding
-from aim_template_migration.planning.checks.pipeline import already_migrated
+from aim_template_migration.planning.checks.pipeline import owning_pipeline
 from aim_template_migration.planning.resolution import selector_of, would_choose
+
+_RUNTIME = ("spec", "predictor", "model", "runtime")
 
 
 def check_capture(case: Case) -> Findings:
@@ -26,8 +29,9 @@ def check_capture(case: Case) -> Findings:
 
 def _captured_services(case: Case, new: JsonObject) -> Findings:
     name = get_str(new, "metadata", "name")
-    for other in case.closure.scope.all(AIM_SERVICE):
-        if other.uid == case.service.uid or not already_migrated(other):
+    by_pipeline = case.closure.scope.grouped(AIM_SERVICE, "pipeline", lambda item: (owning_pipeline(item),))
+    for other in by_pipeline.get(PIPELINE_PROFILE, ()):
+        if other is case.service:
             continue
         if get_str(other.obj, "spec", "profile", "name") == name:
             message = f"{other.id} asks for profile {name} by name, and would get the new one"
@@ -48,8 +52,8 @@ def _captured_inference_services(case: Case, new: JsonObject) -> Findings:
     aim_id = get_str(new, "spec", "aimId")
     if aim_id:
         names.add(slug_runtime_name(aim_id))
-    for other in case.closure.scope.all(INFERENCE_SERVICE):
-        runtime = get_str(other.obj, "spec", "predictor", "model", "runtime")
-        if runtime in names and other not in case.closure.inference_services:
-            message = f"{other.id} uses runtime {runtime}, which the new profile would publish in the namespace"
-            yield finding("TargetWouldCapture", case.profile_reference, message, "metadata.name")
+    for runtime in sorted(names):
+        for other in case.closure.scope.with_field(INFERENCE_SERVICE, _RUNTIME, runtime):
+            if other not in case.closure.inference_services:
+                message = f"{other.id} uses runtime {runtime}, which the new profile would publish in the namespace"
+                yield finding("TargetWouldCapture", case.profile_reference, message, "metadata.name")
