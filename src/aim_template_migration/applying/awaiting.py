@@ -8,11 +8,10 @@ from aim_api.kinds import (
     SERVING_RUNTIME,
 )
 from aim_api.tree import get_str
-from aim_template_migration.applying.context import UnitState, api_path_kind
-from aim_template_migration.applying.failures import stop_unit
+from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.readiness import Missing, cache_missing, profile_missing, runtime_missing
-from aim_template_migration.applying.targets import download_jobs, require_artifacts
-from aim_template_migration.documents.plan import AwaitProfile, AwaitProfileCache, ReverifyProfileCache
+from aim_template_migration.applying.weights import require_no_download, require_weights
+from aim_template_migration.documents.plan import AwaitProfile, AwaitProfileCache, ReverifyProfileCache, step_name
 
 
 def await_profile(state: UnitState, step: AwaitProfile) -> None:
@@ -21,8 +20,9 @@ def await_profile(state: UnitState, step: AwaitProfile) -> None:
     Raises:
         UnitStopped: the deadline passes, or the runtime belongs to something else.
     """
-    kind = api_path_kind(step.profile, (AIM_PROFILE, AIM_CLUSTER_PROFILE))
-    runtime_kind = SERVING_RUNTIME if kind is AIM_PROFILE else CLUSTER_SERVING_RUNTIME
+    namespaced = step.profile.kind == AIM_PROFILE.name
+    kind = AIM_PROFILE if namespaced else AIM_CLUSTER_PROFILE
+    runtime_kind = SERVING_RUNTIME if namespaced else CLUSTER_SERVING_RUNTIME
 
     def probe() -> Missing | None:
         profile = state.read(kind, step.profile.name)
@@ -44,32 +44,27 @@ def await_profile(state: UnitState, step: AwaitProfile) -> None:
     state.poll("AwaitProfile", "ProfileNotReady", step.deadline_seconds, probe)
 
 
-def await_profile_cache(
-    state: UnitState, step: AwaitProfileCache | ReverifyProfileCache, jobs_before: frozenset[str]
-) -> None:
+def await_profile_cache(state: UnitState, step: AwaitProfileCache | ReverifyProfileCache) -> None:
     """Wait until the cache reports exactly the predecessor's artifacts and PVCs, and re-read each live PVC.
-
-    Args:
-        state: the unit.
-        step: which cache and which artifacts.
-        jobs_before: UIDs of the artifacts' Jobs before the cache was created.
 
     Raises:
         UnitStopped: the deadline passes, another artifact is adopted, a download begins, or a PVC is not as pinned.
     """
-    name = type(step).__name__
+    name = step_name(step)
 
     def probe() -> Missing | None:
         cache = state.read(AIM_PROFILE_CACHE, step.profile_cache.name)
         if cache is None:
             return Missing(f"{step.profile_cache.id} does not exist", final=True)
         missing = cache_missing(cache, step.artifacts)
-        return Missing(f"{step.profile_cache.id}: {missing.message}", final=missing.final) if missing else None
+        if missing is None:
+            return None
+        require_no_download(state)  # a download that has begun is a reason to stop, not to wait
+        return Missing(f"{step.profile_cache.id}: {missing.message}", final=missing.final)
 
     state.poll(name, "ProfileCacheNotReady", step.deadline_seconds, probe)
-    require_artifacts(state, step.artifacts)
-    if download_jobs(state, step.artifacts) - jobs_before:
-        raise stop_unit("DownloadStarted", f"a download Job has appeared for the artifacts of {state.unit.id}")
+    require_no_download(state)
+    require_weights(state)
     state.record(
         name,
         {

@@ -1,17 +1,18 @@
 """The proof after a cutover: observed at the pinned generation, resolved to the target, and nothing rolled."""
 
+from aim_api.bridge import PRESERVED_CONDITION
 from aim_api.kinds import AIM_SERVICE
-from aim_api.tree import JsonObject, get_int, get_str
+from aim_api.tree import JsonObject, get_int, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
-from aim_template_migration.applying.cutover import read_workload
-from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
-from aim_template_migration.applying.fences import Live, check_pin
+from aim_template_migration.applying.failures import UnitStopped, stop_unit
 from aim_template_migration.applying.readiness import Missing, condition_status
+from aim_template_migration.applying.revalidate import PinReading
+from aim_template_migration.applying.serving import read_workload
 from aim_template_migration.applying.workload import find_change
-from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver, Finding, Pin
+from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver, Finding
 from aim_template_migration.documents.result import WorkloadFacts
-from aim_template_migration.kube.errors import RequestError
 
+LONGEST_CUTOVER_DEADLINE_SECONDS = 600.0
 INFRASTRUCTURE_FAILURES = frozenset({"CutoverNotObserved", "RolloutDetected", "PodsChanged"})
 
 
@@ -21,69 +22,55 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
     Raises:
         UnitStopped: ``CutoverNotObserved`` after the deadline, ``PinExpired``, ``RolloutDetected`` or ``PodsChanged``.
     """
-    pinned = cut_over_step(state).pinned_generation
+    deadline = deadline_seconds(state, step)
+    state.record("ConfirmNoRollout", {"deadlineSeconds": deadline})
 
     def probe() -> Missing | None:
-        require_no_change(state, step, before)
-        service = _live_service(state, step)
-        generation = get_int(service, "metadata", "generation") or 0
-        if generation > pinned:
-            raise stop_unit(
-                "PinExpired",
-                f"{step.service.id} was edited (generation {generation}, pinned {pinned}): the pin has expired",
-            )
-        missing = not_observed(service, step, pinned)
+        service = _pinned_service(state, step)
+        _require_no_change(state, before)
         state.resolved_profile = get_str(service, "status", "resolvedProfile", "name") or ""
-        return missing
+        return not_observed(service, step, state.cut_over_step.pinned_generation)
 
-    state.poll("ConfirmNoRollout", "CutoverNotObserved", state.context.settings.cutover_deadline_seconds, probe)
+    state.poll("ConfirmNoRollout", "CutoverNotObserved", deadline, probe)
+
+
+def deadline_seconds(state: UnitState, step: ConfirmNoRollout) -> float:
+    """Return how long the operator may take to observe the cutover: as asked, else as planned; at most 10 minutes."""
+    asked = state.context.settings.cutover_deadline_seconds
+    return min(asked if asked is not None else float(step.deadline_seconds), LONGEST_CUTOVER_DEADLINE_SECONDS)
+
+
+def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> None:
+    """Look once more after the soak: the same proof; it is waited for only as long as reads fail.
+
+    Raises:
+        UnitStopped: as ``confirm``.
+    """
+
+    def probe() -> Missing | None:
+        service = _pinned_service(state, step)
+        _require_no_change(state, before)
+        missing = not_observed(service, step, state.cut_over_step.pinned_generation)
+        return Missing(f"after the soak, {missing.message}", final=True) if missing else None
+
+    state.poll("ConfirmNoRollout", "CutoverNotObserved", deadline_seconds(state, step), probe)
 
 
 def not_observed(service: JsonObject, step: ConfirmNoRollout, pinned: int) -> Missing | None:
     """Return what is still missing before a cutover counts as observed (pure)."""
     generation = get_int(service, "metadata", "generation")
     observed = get_int(service, "status", "observedGeneration")
+    name = step.service.id
     if generation != pinned or observed != pinned:
-        return Missing(f"{step.service.id}: observedGeneration is {observed}, generation {generation}, pinned {pinned}")
+        return Missing(f"{name}: observedGeneration is {observed}, generation {generation}, pinned {pinned}")
+    if condition_status(service, PRESERVED_CONDITION) == "False":
+        return Missing(f"{name}: the bridge reports {PRESERVED_CONDITION}=False ({_preserved_reason(service)})")
     resolved = get_str(service, "status", "resolvedProfile", "name")
     if resolved != step.profile_name:
-        return Missing(f"{step.service.id} resolves to profile {resolved or 'none'}, not {step.profile_name}")
+        return Missing(f"{name} resolves to profile {resolved or 'none'}, not {step.profile_name}")
     if condition_status(service, "Ready") != "True":
-        return Missing(f"{step.service.id} is not Ready")
+        return Missing(f"{name} is not Ready")
     return None
-
-
-def require_no_change(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> None:
-    """Compare the workload with what was journaled before the cutover.
-
-    Raises:
-        UnitStopped: it changed; a rollout halts further cutovers.
-    """
-    after = read_workload(state, step)
-    state.workload_after = after
-    change = find_change(before, after)
-    if change is not None:
-        raise stop_unit(change.code, change.message, halts=change.code in INFRASTRUCTURE_FAILURES)
-
-
-def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> None:
-    """Look once more after the soak: the same proof, without waiting.
-
-    Raises:
-        UnitStopped: as ``confirm``.
-    """
-    require_no_change(state, step, before)
-    service = _live_service(state, step)
-    pinned = cut_over_step(state).pinned_generation
-    generation = get_int(service, "metadata", "generation") or 0
-    if generation > pinned:
-        raise stop_unit(
-            "PinExpired",
-            f"{step.service.id} was edited in the soak (generation {generation}, pinned {pinned}): the pin has expired",
-        )
-    missing = not_observed(service, step, pinned)
-    if missing is not None:
-        raise stop_unit("CutoverNotObserved", f"after the soak, {missing.message}", halts=True)
 
 
 def halting(stopped: UnitStopped) -> bool:
@@ -91,48 +78,71 @@ def halting(stopped: UnitStopped) -> bool:
     return stopped.failure.halts or stopped.failure.code in INFRASTRUCTURE_FAILURES
 
 
-def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout) -> None:
+def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: tuple[PinReading, ...]) -> None:
     """Confirm a cutover that a former run made: against the plan's pins, and a baseline's pods where one is given.
+
+    Args:
+        state: the unit.
+        step: the step.
+        readings: the unit's pinned objects, read just now.
 
     Raises:
         UnitStopped: as ``confirm``.
     """
-    for pin in state.unit.pins:
-        if pin.role in ("inferenceService", "deployment"):
-            breach = check_pin(pin, live_pin(state, pin))
-            if breach is not None:
-                raise stop_unit("RolloutDetected", breach.message, halts=True)
+    service = next(reading.raw for reading in readings if reading.pin.role == "service")
+    _require_pin_unexpired(state.cut_over_step, service or {})
+    for reading in readings:
+        breach = reading.breach if reading.pin.role in ("inferenceService", "deployment") else None
+        if breach is not None:
+            raise stop_unit("RolloutDetected", breach.message, halts=True)
     baseline = state.context.settings.baseline.get(state.unit.id)
     if baseline is None:
         message = (
             "pods were not compared with those before the cutover; --baseline takes the archived result of that run"
         )
         state.warnings.append(Finding(code="PodsNotCompared", object=state.unit.id, message=message))
-    confirm(state, step, baseline or read_workload(state, step))
+    else:
+        state.workload_before = baseline  # so that this run's result can be the next one's baseline
+    confirm(state, step, baseline or read_workload(state))
 
 
-def live_pin(state: UnitState, pin: Pin) -> Live | None:
-    """Read one pinned object.
+def _require_no_change(state: UnitState, before: WorkloadFacts) -> None:
+    """Compare the workload with what was journaled before the cutover.
 
     Raises:
-        UnitStopped: it can't be read.
-        RunStopped: the credentials are rejected.
+        UnitStopped: it changed; a rollout halts further cutovers.
     """
-    try:
-        return state.context.revalidator.live(pin)
-    except RequestError as error:
-        raise refusal(error, verb="reading", object_id=pin.reference.id, dry_run=False) from error
+    after = read_workload(state)
+    state.workload_after = after
+    change = find_change(before, after)
+    if change is not None:
+        raise stop_unit(change.code, change.message, halts=change.code in INFRASTRUCTURE_FAILURES)
 
 
-def cut_over_step(state: UnitState) -> CutOver:
-    """Return the unit's CutOver step."""
-    return next(step for step in state.unit.steps if isinstance(step, CutOver))
-
-
-def _live_service(state: UnitState, step: ConfirmNoRollout) -> JsonObject:
+def _pinned_service(state: UnitState, step: ConfirmNoRollout) -> JsonObject:
     service = state.read(AIM_SERVICE, step.service.name)
     if service is None:
         raise stop_unit("PinGone", f"{step.service.id} is gone")
-    if get_str(service, "metadata", "uid") != cut_over_step(state).uid:
+    if get_str(service, "metadata", "uid") != state.cut_over_step.uid:
         raise stop_unit("PinReplaced", f"{step.service.id} was replaced after the cutover")
+    _require_pin_unexpired(state.cut_over_step, service)
     return service
+
+
+def _require_pin_unexpired(step: CutOver, service: JsonObject) -> None:
+    generation = get_int(service, "metadata", "generation") or 0
+    if generation > step.pinned_generation:
+        message = f"its generation is {generation}, the pin was for {step.pinned_generation}"
+        raise stop_unit("PinExpired", f"{step.service.id} was edited after its cutover: {message}")
+
+
+def _preserved_reason(service: JsonObject) -> str:
+    conditions = get_objects(service, "status", "conditions")
+    return next(
+        (
+            get_str(item, "reason") or "no reason given"
+            for item in conditions
+            if item.get("type") == PRESERVED_CONDITION
+        ),
+        "no reason given",
+    )

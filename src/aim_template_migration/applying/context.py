@@ -1,28 +1,29 @@
 """What all units of one run share, and what one unit keeps while it runs."""
 
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from aim_api.kinds import Kind
 from aim_api.tree import JsonObject
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.events import Listener, StepProgress, StepState
-from aim_template_migration.applying.failures import Failure, UnitStopped, refusal, stop_unit
+from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
 from aim_template_migration.applying.journal import Journal
 from aim_template_migration.applying.readiness import Missing
-from aim_template_migration.applying.revalidate import Revalidator
+from aim_template_migration.applying.revalidate import PinReading, Revalidator
 from aim_template_migration.applying.schedule import CutoverGate
+from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.applying.writer import Writer
-from aim_template_migration.documents.plan import Finding, Plan, Reference, Unit
-from aim_template_migration.documents.result import WorkloadFacts
+from aim_template_migration.documents.plan import AwaitProfileCache, ConfirmNoRollout, CutOver, Finding, Pin, Unit
+from aim_template_migration.documents.result import Identity, WorkloadFacts
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
 
-T = TypeVar("T")
+FIRST_POLL_SECONDS = 0.1
+LONGEST_POLL_SECONDS = 1.0
 
-POLL_SECONDS = 1.0
+TRANSIENT_CODES = frozenset({"Unreachable", "UnreadableAnswer", "ServerBusy", "ServerError", "IncompleteList"})
+"""A read that failed so may succeed a moment later; a wait goes on over it, and its deadline holds all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +33,24 @@ class RunSettings:
     Attributes:
         commit: write; otherwise every write is a server-side dry run.
         soak_seconds: how long after a cutover its pods are looked at again.
-        cutover_deadline_seconds: how long an operator may take to observe a cutover.
+        cutover_deadline_seconds: how long an operator may take to observe a cutover; None for what the plan says.
         stop_before: name of the step before which units stop, or an empty string.
         baseline: workload facts of an archived result by unit id, for units that a former run cut over.
     """
 
     commit: bool
     soak_seconds: float = 30.0
-    cutover_deadline_seconds: float = 60.0
+    cutover_deadline_seconds: float | None = None
     stop_before: str = ""
-    baseline: dict[str, WorkloadFacts] = field(default_factory=dict)
+    baseline: Mapping[str, WorkloadFacts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The shared parts of one run."""
+    """The shared parts of one run; ``targets`` are the bodies of what the plan creates, by id."""
 
-    plan: Plan
     settings: RunSettings
+    targets: Mapping[str, JsonObject]
     cluster: Cluster
     writer: Writer
     journal: Journal
@@ -57,7 +58,15 @@ class RunContext:
     revalidator: Revalidator
     gate: CutoverGate
     listener: Listener
-    stop: threading.Event
+    signal: StopSignal
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSources:
+    """What held or downloaded the weights of a unit before its cache was created, by UID."""
+
+    artifacts: frozenset[str] = frozenset()
+    jobs: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -70,10 +79,11 @@ class UnitState:
     completed: list[str] = field(default_factory=list)
     warnings: list[Finding] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
+    identities: dict[str, Identity] = field(default_factory=dict)
+    known_sources: KnownSources = field(default_factory=KnownSources)
     workload_before: WorkloadFacts | None = None
     workload_after: WorkloadFacts | None = None
     resolved_profile: str = ""
-    cut_over: bool = False
 
     @property
     def namespace(self) -> str:
@@ -85,30 +95,49 @@ class UnitState:
         """Whether this run only asks admission."""
         return not self.context.settings.commit
 
+    @property
+    def cut_over_step(self) -> CutOver:
+        """The unit's step CutOver."""
+        return next(step for step in self.unit.steps if isinstance(step, CutOver))
+
+    @property
+    def confirm_step(self) -> ConfirmNoRollout:
+        """The unit's step ConfirmNoRollout."""
+        return next(step for step in self.unit.steps if isinstance(step, ConfirmNoRollout))
+
+    @property
+    def cache_step(self) -> AwaitProfileCache:
+        """The unit's step AwaitProfileCache, which names the predecessor's artifacts."""
+        return next(step for step in self.unit.steps if isinstance(step, AwaitProfileCache))
+
     def progress(self, step: str, state: StepState, detail: str = "") -> None:
         """Tell the listener."""
         self.context.listener(StepProgress(self.unit.id, step, state, detail))
 
     def record(self, step: str, facts: JsonObject) -> None:
-        """Journal what a step saw."""
+        """Journal what a step saw.
+
+        Raises:
+            RunStopped: the journal can't be written.
+        """
         self.context.journal.append("facts", unit=self.unit.id, step=step, facts=facts)
 
     def warn(self, step: str, messages: tuple[str, ...]) -> None:
-        """Keep the server's Warning headers; they are shown, never taken for bridge warnings."""
-        self.warnings += [
-            Finding(code="ServerWarning", object=self.unit.id, field=step, message=text) for text in messages
-        ]
+        """Keep the server's Warning headers, each once; they are shown, never taken for bridge warnings."""
+        for text in messages:
+            warning = Finding(code="ServerWarning", object=self.unit.id, field=step, message=text)
+            if warning not in self.warnings:
+                self.warnings.append(warning)
 
-    def read(self, kind: Kind, name: str, namespace: str | None = None) -> JsonObject | None:
+    def read(self, kind: Kind, name: str) -> JsonObject | None:
         """Return a live object of the unit's namespace (or cluster-scoped), or None where it does not exist.
 
         Raises:
             UnitStopped: it can't be read.
             RunStopped: the credentials are rejected.
         """
-        where = (namespace or self.namespace) if kind.namespaced else None
         try:
-            return self.context.cluster.get(kind, name, where)
+            return self.context.cluster.get(kind, name, self.namespace if kind.namespaced else None)
         except NotFound:
             return None
         except RequestError as error:
@@ -121,45 +150,67 @@ class UnitState:
         except RequestError as error:
             raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
 
+    def read_pin(self, pin: Pin) -> PinReading:
+        """Read one pinned object, and keep who it is now; raises as ``read`` does."""
+        try:
+            reading = self.context.revalidator.read(pin)
+        except RequestError as error:
+            raise refusal(error, verb="reading", object_id=pin.reference.id, dry_run=False) from error
+        identity = reading.identity
+        if identity is None:
+            self.identities.pop(pin.reference.id, None)
+        else:
+            self.identities[pin.reference.id] = identity
+        return reading
+
+    def read_pins(self, *roles: str) -> tuple[PinReading, ...]:
+        """Read the unit's pinned objects of some roles, or all; raises as ``read`` does."""
+        return tuple(self.read_pin(pin) for pin in self.unit.pins if not roles or pin.role in roles)
+
     def require_running(self) -> None:
         """Stop the unit where the run is stopping.
 
         Raises:
-            UnitStopped: the run was asked to stop.
+            UnitStopped: the run was asked to stop, or a fault stops it.
         """
-        if self.context.stop.is_set():
-            raise UnitStopped(
-                Failure("Interrupted", "the run was asked to stop before the unit was done", status="interrupted")
-            )
+        self.context.signal.require_running()
 
     def poll(self, step: str, code: str, deadline_seconds: float, probe: Callable[[], Missing | None]) -> None:
         """Repeat ``probe`` until it finds nothing missing.
 
         Raises:
-            UnitStopped: with ``code``, once something final is found or the deadline passes; or the run is stopping.
+            UnitStopped: with ``code``, once something final is found or the deadline passes; with the failure of the
+                last read, where that is all that is known at the deadline; or the run is stopping.
         """
         clock = self.context.clock
         deadline = clock.monotonic() + deadline_seconds
+        wait, said = FIRST_POLL_SECONDS, ""
         while True:
-            missing = probe()
+            unread: UnitStopped | None = None
+            try:
+                missing = probe()
+            except UnitStopped as stopped:
+                if stopped.failure.code not in TRANSIENT_CODES:
+                    raise
+                unread, missing = stopped, Missing(stopped.failure.message)
             if missing is None:
                 return
             if missing.final:
                 raise stop_unit(code, missing.message)
-            if clock.monotonic() >= deadline:
-                raise stop_unit(code, f"{missing.message} (waited {deadline_seconds:g} s)")
-            self.progress(step, "waiting", missing.message)
-            clock.sleep(POLL_SECONDS)
+            left = deadline - clock.monotonic()
+            if left <= 0:
+                raise self._too_late(code, missing, deadline_seconds, unread)
+            if missing.message != said:
+                said = missing.message
+                self.progress(step, "waiting", said)
             self.require_running()
+            clock.sleep(min(wait, left))
+            self.require_running()
+            wait = min(2 * wait, LONGEST_POLL_SECONDS)
 
-
-def api_path_kind(reference: Reference, kinds: tuple[Kind, ...]) -> Kind:
-    """Return which of ``kinds`` a reference names.
-
-    Raises:
-        ValueError: none of them.
-    """
-    for kind in kinds:
-        if kind.name == reference.kind:
-            return kind
-    raise ValueError(f"{reference.id} is none of {', '.join(kind.name for kind in kinds)}")
+    @staticmethod
+    def _too_late(code: str, missing: Missing, seconds: float, unread: UnitStopped | None) -> UnitStopped:
+        message = f"{missing.message} (waited {seconds:g} s)"
+        if unread is not None:
+            return UnitStopped(replace(unread.failure, message=message))
+        return stop_unit(code, message)

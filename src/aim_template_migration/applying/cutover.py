@@ -1,49 +1,85 @@
 """The cutover: the one write that moves a service, sent only when its dry run shows exactly the expected change."""
 
+from dataclasses import replace
+
 from aim_api.bridge import Pin
-from aim_api.kinds import AIM_SERVICE, DEPLOYMENT, INFERENCE_SERVICE, POD
-from aim_api.labels import KSERVE_INFERENCE_SERVICE
-from aim_api.tree import JsonObject, get, get_int, get_objects, get_str, get_strings, has
+from aim_api.kinds import AIM_SERVICE
+from aim_api.tree import JsonObject, get, get_str, get_strings, has
 from aim_template_migration.applying.context import UnitState
-from aim_template_migration.applying.failures import UnitStopped, stop_unit
-from aim_template_migration.applying.patching import apply_operations, guarded_operations, unexpected_differences
+from aim_template_migration.applying.failures import Failure, UnitStopped, stop_unit
+from aim_template_migration.applying.fences import FenceCode
+from aim_template_migration.applying.patching import (
+    apply_operations,
+    fit_operations,
+    guarded_operations,
+    unexpected_differences,
+)
+from aim_template_migration.applying.readiness import condition_status
+from aim_template_migration.applying.revalidate import PinReading
+from aim_template_migration.applying.serving import read_workload
 from aim_template_migration.applying.targets import read_back
-from aim_template_migration.applying.workload import workload_facts
+from aim_template_migration.applying.workload import facts_object
 from aim_template_migration.applying.writer import Found, Write
 from aim_template_migration.documents.canonical import digest
-from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver
-from aim_template_migration.documents.result import WorkloadFacts
+from aim_template_migration.documents.plan import CutOver
+from aim_template_migration.kube import PreparedRequest
+from aim_template_migration.kube.errors import RequestError
+
+_SHOWN_FIELDS = 5
 
 
 def cut_over(state: UnitState, step: CutOver) -> None:
     """Send the cutover patch: first as a dry run, then, in a commit, for real.
 
+    The fences of the service and of its InferenceService hold for the very reads that the patch and the proof of no
+    rollout start from.
+
     Raises:
-        UnitStopped: the service is not as pinned, the dry run shows an unexpected change, or the patch is refused.
+        UnitStopped: the service is not as pinned, the InferenceService is not as pinned or not Ready, the dry run shows
+            an unexpected change, the patch is refused, or the cutovers of the run were halted.
     """
-    live = _service_to_cut(state, step)
-    expected = expected_service(live, step)
-    if state.context.settings.commit:
-        confirm = _confirm_step(state)
-        state.workload_before = read_workload(state, confirm)
-        state.record(
-            "CutOver", {"workload": _facts_object(state.workload_before), "specSha256": digest(live.get("spec"))}
-        )
-    _send(state, step, live, expected, dry_run=True)
-    if state.context.settings.commit:
-        _send(state, step, live, expected, dry_run=False)
-        state.cut_over = True
-        state.context.revalidator.forget(state.namespace)
+    service = _require_pinned(state, "service")
+    live = service.raw or {}
+    operations = fit_operations(live, step.operations)
+    expected = expected_service(live, step, operations)
+    if not state.dry_run:
+        _note_workload(state, service)
+    _send(state, step, live, expected, _prepare(state, step, live, operations, dry_run=True))
+    if not state.dry_run:
+        require_turn(state)
+        _send(state, step, live, expected, _prepare(state, step, live, operations, dry_run=False))
 
 
-def expected_service(live: JsonObject, step: CutOver) -> JsonObject:
-    """Return the service as the patch must leave it: the operations applied, and the pinned generation."""
-    changed = apply_operations(live, step.operations)
+def require_turn(state: UnitState) -> None:
+    """Stop the unit where another one has halted the cutovers of the run.
+
+    Raises:
+        UnitStopped: it has.
+    """
+    by = state.context.gate.halted_by
+    if by:
+        message = f"not cut over, because {by} halted the cutovers of this run"
+        raise UnitStopped(Failure("HaltedAfterRollout", message, status="skipped"))
+
+
+def expected_service(live: JsonObject, step: CutOver, operations: tuple[JsonObject, ...]) -> JsonObject:
+    """Return the service as the patch must leave it: the operations applied, and the pinned generation.
+
+    Raises:
+        UnitStopped: the operations do not fit the service.
+    """
+    try:
+        changed = apply_operations(live, operations)
+    except ValueError as error:
+        raise stop_unit("CutoverDiffers", f"the plan's patch does not fit {step.service.id}: {error}") from error
     return apply_operations(changed, [{"op": "add", "path": "/metadata/generation", "value": step.pinned_generation}])
 
 
 def is_cut_over(live: JsonObject, step: CutOver, profile_name: str) -> bool:
-    """Return whether a service's spec and pin are exactly what this cutover leaves (recognised by content)."""
+    """Return whether a service's spec and pin are what this cutover leaves (recognised by content, never by history).
+
+    The generation is looked at by those who ask: a higher one says that the pin has expired.
+    """
     pin = Pin.from_annotations(get_strings(live, "metadata", "annotations"))
     return (
         get_str(live, "metadata", "uid") == step.uid
@@ -53,46 +89,45 @@ def is_cut_over(live: JsonObject, step: CutOver, profile_name: str) -> bool:
     )
 
 
-def read_workload(state: UnitState, step: ConfirmNoRollout) -> WorkloadFacts:
-    """Read the InferenceService, the Deployment that it owns and its pods, and return their facts.
-
-    Raises:
-        UnitStopped: the InferenceService is gone, or something can't be read.
-    """
-    isvc = state.read(INFERENCE_SERVICE, step.inference_service.name)
-    if isvc is None:
-        raise stop_unit("RolloutDetected", f"{step.inference_service.id} is gone", halts=True)
-    uid = get_str(isvc, "metadata", "uid")
-    owned = [item for item in state.list(DEPLOYMENT) if _controlled_by(item, uid)]
-    pods = state.list(POD, f"{KSERVE_INFERENCE_SERVICE}={step.inference_service.name}")
-    return workload_facts(isvc, owned[0] if len(owned) == 1 else None, pods)
+def _require_pinned(state: UnitState, role: str) -> PinReading:
+    """Read a pinned object of the unit and hold its fence for this very read."""
+    (reading,) = state.read_pins(role)
+    breach = reading.breach
+    if breach is not None:
+        raise stop_unit(breach.code, breach.message)
+    return reading
 
 
-def _service_to_cut(state: UnitState, step: CutOver) -> JsonObject:
-    live = state.read(AIM_SERVICE, step.service.name)
-    if live is None:
-        raise stop_unit("PinGone", f"{step.service.id} is gone")
-    if get_str(live, "metadata", "uid") != step.uid:
-        raise stop_unit("PinReplaced", f"{step.service.id} was replaced: its UID is no longer {step.uid}")
-    if get_int(live, "metadata", "generation") != step.generation:
-        generation = get_int(live, "metadata", "generation")
-        raise stop_unit(
-            "PinEdited", f"{step.service.id} was edited: its generation is {generation}, not {step.generation}"
-        )
-    return live
+def _note_workload(state: UnitState, service: PinReading) -> None:
+    """Journal the workload before the cutover; it must be as planned, and Ready (R, "Dry-run and commit")."""
+    isvc = _require_pinned(state, "inferenceService").raw
+    if isvc is None or condition_status(isvc, "Ready") != "True":
+        raise stop_unit("PredecessorNotReady", f"{state.confirm_step.inference_service.id} is not Ready")
+    state.workload_before = read_workload(state, isvc)
+    sanitised = service.observed.obj if service.observed else {}
+    tested: JsonObject = {
+        "spec": digest(get(sanitised, "spec")),
+        "annotations": digest(get(sanitised, "metadata", "annotations")),
+    }
+    state.record("CutOver", {"workload": facts_object(state.workload_before), "testedSha256": tested})
 
 
-def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObject, *, dry_run: bool) -> None:
-    prepared = state.context.cluster.prepare_json_patch(
-        AIM_SERVICE, step.service.name, state.namespace, guarded_operations(live, step.operations), dry_run=dry_run
+def _prepare(
+    state: UnitState, step: CutOver, live: JsonObject, operations: tuple[JsonObject, ...], *, dry_run: bool
+) -> PreparedRequest:
+    return state.context.cluster.prepare_json_patch(
+        AIM_SERVICE, step.service.name, state.namespace, guarded_operations(live, operations), dry_run=dry_run
     )
+
+
+def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObject, prepared: PreparedRequest) -> None:
     write = Write(
         unit=state.unit.id,
         step="CutOver",
         object_id=step.service.id,
         prepared=prepared,
-        must_hold={"spec": expected.get("spec")},
-        read_back=lambda: _settled(read_back(state, AIM_SERVICE, step.service.name), live, expected),
+        must_hold={},  # the whole answer is compared below
+        read_back=lambda: _found(state, step, live),
     )
     try:
         answer = state.context.writer.send(write)
@@ -101,59 +136,51 @@ def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObjec
     state.warn("CutOver", answer.warnings)
     differences = unexpected_differences(expected, answer.body)
     if differences:
-        message = f"the patch of {step.service.id} changes more than expected: {', '.join(differences[:5])}"
-        raise stop_unit("CutoverDiffers", message, halts=not dry_run)
+        fields = ", ".join(differences[:_SHOWN_FIELDS])
+        what = "would change more than" if prepared.dry_run else "left the service otherwise than"
+        # Stored otherwise than its own dry run showed, the pin may not hold, and the next may fare no better.
+        raise stop_unit(
+            "CutoverDiffers", f"the patch of {step.service.id} {what} expected: {fields}", halts=not prepared.dry_run
+        )
 
 
 def _named_cause(state: UnitState, step: CutOver, live: JsonObject, stopped: UnitStopped) -> UnitStopped:
     """A failed test of a JSON Patch answers 422 without saying which: read again to name the cause."""
     if stopped.failure.http_status not in (409, 422):
         return stopped
-    now = state.read(AIM_SERVICE, step.service.name)
+    try:
+        now = read_back(state, AIM_SERVICE, step.service.name)
+    except RequestError:
+        return stopped
+    found = _cause(step, live, now)
+    if found is None:
+        return stopped
+    code, what = found
+    message = f"{step.service.id} {what} between reading and writing"
+    return UnitStopped(replace(stopped.failure, code=code, message=message))
+
+
+def _cause(step: CutOver, live: JsonObject, now: JsonObject | None) -> tuple[FenceCode, str] | None:
     if now is None:
-        return stop_unit("PinGone", f"{step.service.id} is gone")
+        return "PinGone", "vanished"
     if get_str(now, "metadata", "uid") != step.uid:
-        return stop_unit("PinReplaced", f"{step.service.id} was replaced between reading and writing")
+        return "PinReplaced", "was replaced"
+    if get_str(now, "metadata", "deletionTimestamp") is not None:
+        return "PinTerminating", "was deleted"
     for label, path in (
         ("spec", ("spec",)),
         ("annotations", ("metadata", "annotations")),
         ("generation", ("metadata", "generation")),
     ):
         if get(now, *path) != get(live, *path):
-            return stop_unit(
-                "PinEdited", f"{step.service.id} was edited between reading and writing: its {label} changed"
-            )
-    return stopped
+            return "PinEdited", f"was edited (its {label} changed)"
+    return None
 
 
-def _settled(now: JsonObject | None, before: JsonObject, expected: JsonObject) -> tuple[Found, JsonObject]:
+def _found(state: UnitState, step: CutOver, before: JsonObject) -> tuple[Found, JsonObject]:
+    now = read_back(state, AIM_SERVICE, step.service.name)
     if now is None:
         return "other", {}
-    if not unexpected_differences(expected, now):
+    if is_cut_over(now, step, state.confirm_step.profile_name):
         return "stored", now
     return ("notStored" if not unexpected_differences(before, now) else "other"), now
-
-
-def _confirm_step(state: UnitState) -> ConfirmNoRollout:
-    return next(step for step in state.unit.steps if isinstance(step, ConfirmNoRollout))
-
-
-def _controlled_by(obj: JsonObject, uid: str | None) -> bool:
-    return any(
-        owner.get("controller") is True and owner.get("uid") == uid
-        for owner in get_objects(obj, "metadata", "ownerReferences")
-    )
-
-
-def _facts_object(facts: WorkloadFacts) -> JsonObject:
-    return {
-        "uid": facts.uid,
-        "generation": facts.generation,
-        "specDigest": facts.spec_digest,
-        "metadataDigest": facts.metadata_digest,
-        "templateHash": facts.template_hash,
-        "pods": [
-            {"name": pod.name, "uid": pod.uid, "restarts": pod.restarts, "templateHash": pod.template_hash}
-            for pod in facts.pods
-        ],
-    }

@@ -37,6 +37,22 @@ def find_edits(generated: Plan, edited: Plan) -> tuple[Edit, ...]:
     return (*_header_edits(generated, edited), *_unit_edits(generated, edited), *_target_edits(generated, edited))
 
 
+def made_automatic(generated: Plan, edited: Plan) -> tuple[str, ...]:
+    """Return the ids of units that are automatic in the plan and were not when it was generated."""
+    before = {unit.id: unit.disposition for unit in generated.units}
+    return tuple(
+        unit.id for unit in edited.units if unit.disposition == "automatic" and before.get(unit.id) != "automatic"
+    )
+
+
+def made_manual(generated: Plan, edited: Plan) -> frozenset[str]:
+    """Return the ids of units that were automatic when the plan was generated and are manual now."""
+    before = {unit.id: unit.disposition for unit in generated.units}
+    return frozenset(
+        unit.id for unit in edited.units if unit.disposition == "manual" and before.get(unit.id) == "automatic"
+    )
+
+
 def _header_edits(generated: Plan, edited: Plan) -> Iterator[Edit]:
     for field in msgspec.structs.fields(Plan):
         if field.name in ("units", "targets"):

@@ -1,21 +1,22 @@
 """The run: units in deterministic order, side by side where they share nothing, and the soak beside later units."""
 
 import heapq
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from aim_template_migration.applying.context import RunContext
 from aim_template_migration.applying.events import UnitFinished
-from aim_template_migration.applying.failures import RunFault, RunStopped
+from aim_template_migration.applying.failures import RunFault, RunStopped, unexpected
 from aim_template_migration.applying.running_result import RunningResult
-from aim_template_migration.applying.schedule import next_unit, shared_groups
+from aim_template_migration.applying.schedule import UnitQueue
 from aim_template_migration.applying.unit_run import Soaking, UnitRun
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import Unit
-from aim_template_migration.documents.result import UnitResult
+from aim_template_migration.documents.result import UnitResult, UnitStatus
 
 Outcome = UnitResult | Soaking
+
+_LOOK_SECONDS = 0.5
 
 
 class Engine:
@@ -27,118 +28,123 @@ class Engine:
         self._running = running
         self._parallel = parallel
         self._fail_fast = fail_fast
+        self._failed_fast = False
         self._runs: dict[str, UnitRun] = {}
-        self._soaking: list[tuple[float, str]] = []
-        self._fault: RunFault | None = None
-        self._failed_fast = threading.Event()
+        self._active: dict[Future[Outcome], str] = {}
+        self._soaking: list[tuple[float, int, str]] = []
+        self._released: set[str] = set()
 
-    def run(self, units: Sequence[Unit]) -> RunFault | None:
-        """Run ``units``, which stand in plan order; return why the run stopped, or None.
+    def run(self, units: Sequence[Unit]) -> None:
+        """Run ``units``, which stand in plan order, until each has its ending.
 
-        A unit that never began because the run stopped is recorded as interrupted.
+        A unit that never began because the run stopped is recorded as interrupted or skipped. A fault that stopped the
+        run is known to the run's signal.
         """
-        groups = shared_groups(units)
-        pending = [unit.id for unit in units]
+        queue = UnitQueue(units)
         by_id = {unit.id: unit for unit in units}
-        active: dict[Future[Outcome], str] = {}
         with ThreadPoolExecutor(max_workers=self._parallel, thread_name_prefix="unit") as pool:
-            while pending or active or self._soaking:
-                if self._stopping():
-                    self._abandon(pending)
-                    self._context.gate.cancel()
-                self._start(pool, pending, by_id, groups, active)
-                if not active and not self._soaking:
-                    continue
-                self._collect(active)
-        return self._fault
+            while queue or self._active or self._soaking:
+                self._abandon(queue)
+                self._start(pool, queue, by_id)
+                self._collect(queue)
 
-    def _start(
-        self,
-        pool: ThreadPoolExecutor,
-        pending: list[str],
-        by_id: dict[str, Unit],
-        groups: dict[str, str],
-        active: dict[Future[Outcome], str],
-    ) -> None:
+    def _start(self, pool: ThreadPoolExecutor, queue: UnitQueue, by_id: dict[str, Unit]) -> None:
+        """Give the free places to units whose soak is over, then to those that have not begun."""
         now = self._context.clock.monotonic()
-        while len(active) < self._parallel:
-            if self._soaking and (self._soaking[0][0] <= now or self._stopping()):
-                _, unit_id = heapq.heappop(self._soaking)
-                active[pool.submit(self._guard, unit_id, self._runs[unit_id].finish_soak)] = unit_id
+        while len(self._active) < self._parallel:
+            if self._soaking and (self._soaking[0][0] <= now or self._context.signal.is_set()):
+                unit_id = heapq.heappop(self._soaking)[2]
+                self._active[pool.submit(self._guard, unit_id, self._runs[unit_id].finish_soak)] = unit_id
                 continue
-            unit_id = next_unit(pending, groups, frozenset(groups[busy] for busy in active.values())) or ""
-            if not unit_id:
+            taken = queue.take()
+            if taken is None:
                 return
-            pending.remove(unit_id)
-            run = self._runs[unit_id] = UnitRun(self._context, by_id[unit_id])
-            active[pool.submit(self._guard, unit_id, run.run)] = unit_id
+            run = self._runs[taken] = UnitRun(self._context, by_id[taken])
+            self._active[pool.submit(self._guard, taken, run.run)] = taken
 
-    def _collect(self, active: dict[Future[Outcome], str]) -> None:
-        if not active:
-            self._context.clock.sleep(min(1.0, max(0.0, self._soaking[0][0] - self._context.clock.monotonic())))
+    def _collect(self, queue: UnitQueue) -> None:
+        """Wait for something to end, at most until the next soak may be over or the signal is to be looked at."""
+        if not self._active:
+            if self._soaking:
+                left = self._soaking[0][0] - self._context.clock.monotonic()
+                self._context.clock.sleep(min(_LOOK_SECONDS, max(0.0, left)))
             return
-        done, _ = wait(active, timeout=0.5, return_when=FIRST_COMPLETED)
-        for future in done:
-            unit_id = active.pop(future)
+        done, _ = wait(self._active, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        for future in sorted(done, key=lambda item: self._active[item]):
+            unit_id = self._active.pop(future)
             outcome = future.result()
             if isinstance(outcome, Soaking):
-                heapq.heappush(self._soaking, (outcome.due, unit_id))
+                heapq.heappush(self._soaking, (outcome.due, len(self._runs), unit_id))
             else:
                 self._finish(outcome)
+            if unit_id not in self._released:  # a soak holds up no unit of its group
+                self._released.add(unit_id)
+                queue.release(unit_id)
 
     def _guard(self, unit_id: str, action: Callable[[], Outcome]) -> Outcome:
-        """Turn a stop of the run into an ending of the unit, so that the others finish their request and stop too."""
+        """Turn whatever ends the unit into its ending, so that no unit is left without one and the others can stop."""
+        run = self._runs[unit_id]
         try:
-            return self._told_the_gate(unit_id, action())
+            outcome = action()
         except RunStopped as stopped:
-            self._fault = self._fault or stopped.fault
-            self._context.stop.set()
-            self._context.gate.cancel()
-            return self._interrupted(unit_id, stopped.fault)
-
-    def _told_the_gate(self, unit_id: str, outcome: Outcome) -> Outcome:
-        if isinstance(outcome, Soaking):
-            return outcome
-        if outcome.status == "succeeded" and outcome.code != "AlreadyCutOver" and self._context.settings.commit:
-            self._context.gate.passed(unit_id)
-        else:
-            self._context.gate.left(unit_id)
+            self._stop_for(stopped.fault)
+            outcome = run.stopped_by(stopped.fault, in_flight=self._running.in_flight(unit_id))
+        except Exception as error:  # noqa: BLE001 - one unit's surprise is no reason to leave the others half-way
+            outcome = run.broken(unexpected(error), in_flight=self._running.in_flight(unit_id))
+        if isinstance(outcome, UnitResult):
+            confirmed = outcome.status == "succeeded" and outcome.code != "AlreadyCutOver"
+            if confirmed and self._context.settings.commit:
+                self._context.gate.passed(unit_id)
+            else:
+                self._context.gate.left(unit_id)
         return outcome
+
+    def _stop_for(self, fault: RunFault) -> None:
+        self._context.signal.stop_for(fault)
+        self._context.gate.cancel()
 
     def _finish(self, result: UnitResult) -> None:
         try:
             self._running.finish_unit(result)
         except RunStopped as stopped:
-            self._fault = self._fault or stopped.fault
-            self._context.stop.set()
+            self._stop_for(stopped.fault)
         self._context.listener(UnitFinished(result))
         if self._fail_fast and result.status in ("failed", "unknown"):
-            self._failed_fast.set()
+            self._failed_fast = True
 
-    def _stopping(self) -> bool:
-        return self._context.stop.is_set() or self._failed_fast.is_set()
+    def _abandon(self, queue: UnitQueue) -> None:
+        """Where no unit may begin any more, say so of those that have not, and let nobody wait for a turn."""
+        ending = self._no_beginning()
+        if ending is None:
+            return
+        status, code, message = ending
+        if status == "interrupted" or self._failed_fast:
+            self._context.gate.cancel()
+        left = [_not_begun(unit_id, status, code, message) for unit_id in queue.drain()]
+        self._running.record(left)
+        for result in left:
+            self._context.listener(UnitFinished(result))
 
-    def _abandon(self, pending: list[str]) -> None:
-        for unit_id in pending:
-            if self._failed_fast.is_set() and not self._context.stop.is_set():
-                self._finish(_not_begun(unit_id, "skipped", "FailFast"))
-            else:
-                self._finish(self._interrupted(unit_id, self._fault))
-        pending.clear()
+    def _no_beginning(self) -> tuple[UnitStatus, str, str] | None:
+        """Return why no unit may begin any more: status, code and message of those that have not; None if they may."""
+        signal, halted_by = self._context.signal, self._context.gate.halted_by
+        if signal.fault is not None:
+            return "interrupted", signal.fault.code, f"the run stopped: {signal.fault.message}"
+        if signal.asked:
+            return "interrupted", "Interrupted", CODES["Interrupted"].summary
+        if halted_by:
+            return "skipped", "HaltedAfterRollout", f"not begun, because {halted_by} halted the cutovers of this run"
+        if self._failed_fast:
+            return "skipped", "FailFast", CODES["FailFast"].summary
+        return None
 
-    def _interrupted(self, unit_id: str, fault: RunFault | None) -> UnitResult:
-        run = self._runs.get(unit_id)
-        code = fault.code if fault else "Interrupted"
-        message = fault.message if fault else CODES[code].summary
-        return run.interrupted(code, message) if run else _not_begun(unit_id, "interrupted", code, message)
 
-
-def _not_begun(unit_id: str, status: str, code: str, message: str = "") -> UnitResult:
+def _not_begun(unit_id: str, status: UnitStatus, code: str, message: str) -> UnitResult:
     return UnitResult(
         id=unit_id,
         disposition="automatic",
-        status="skipped" if status == "skipped" else "interrupted",
+        status=status,
         code=code,
-        message=message or CODES[code].summary,
+        message=message,
         next_step=CODES[code].advice,
     )

@@ -48,3 +48,18 @@ class Listener(Protocol):
 def nobody(event: Event) -> None:
     """Watch nothing."""
     del event
+
+
+def undisturbed(listener: Listener) -> Listener:
+    """Return a listener whose failures, as a closed terminal, do not reach the run; after one it hears no more."""
+    heard = [True]
+
+    def listen(event: Event) -> None:
+        if not heard[0]:
+            return
+        try:
+            listener(event)
+        except Exception:  # noqa: BLE001 - whoever watches must not be able to leave a migration half-way
+            heard[0] = False
+
+    return listen

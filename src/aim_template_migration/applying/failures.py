@@ -1,6 +1,8 @@
 """How a step or a run ends early, and what the API server's refusals mean for a unit (pure)."""
 
+import traceback
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from aim_template_migration.documents.codes import CODES
@@ -11,12 +13,13 @@ from aim_template_migration.kube.errors import (
     CredentialsUnavailable,
     Forbidden,
     IncompleteList,
-    Invalid,
     NotFound,
     RequestError,
     RequestNotSent,
     Unauthorized,
 )
+
+_READS = frozenset({"get", "list", "review"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +111,24 @@ def refusal(error: RequestError, *, verb: str, object_id: str, dry_run: bool) ->
 def _refusal_code(error: ApiStatusError, *, dry_run: bool) -> str:
     if dry_run and "does not support dry run" in error.message:
         return "WebhookCannotDryRun"
+    if error.status in (429, 503):
+        return "ServerBusy"
+    if error.status >= 500 and error.action.verb in _READS:
+        return "ServerError"
     table: tuple[tuple[type[ApiStatusError], str], ...] = (
         (Forbidden, "Forbidden"),
         (NotFound, "ObjectGone"),
         (AlreadyExists, "WriteConflict"),
         (Conflict, "WriteConflict"),
-        (Invalid, "RefusedByServer"),
     )
-    for kind, code in table:
-        if isinstance(error, kind):
-            return code
-    return "ServerBusy" if error.status in (429, 503) else "RefusedByServer"
+    return next((code for kind, code in table if isinstance(error, kind)), "RefusedByServer")
+
+
+def unexpected(error: Exception) -> str:
+    """Return a sentence on an exception that nobody foresaw: its type and place, never its text.
+
+    The text may quote values of an object, and these may be secret.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"an unexpected {type(error).__name__}{place} stopped it; this is a fault of the tool, not of the cluster"

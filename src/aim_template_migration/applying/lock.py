@@ -4,10 +4,13 @@ The file's existence is the lock (R: apply refuses to start while it exists). An
 life, so that a later run can state whether a holder on this host still lives; it never decides on its own.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
+import shlex
 import socket
+import stat
 from pathlib import Path
 from typing import Self
 
@@ -69,45 +72,56 @@ class ApplyLock:
             self._descriptor = open_private(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         except FileExistsError:
             raise LockHeldError(describe_holder(self._path)) from None
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        write_all(self._descriptor, msgspec.json.encode(self._holder) + b"\n")
-        os.fsync(self._descriptor)
-        sync_directory(self._path.parent)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            write_all(self._descriptor, msgspec.json.encode(self._holder) + b"\n")
+            os.fsync(self._descriptor)
+            sync_directory(self._path.parent)
+        except OSError:
+            self._release()  # a half-made lock would shut everybody out, and name nobody
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._release()
+
+    def _release(self) -> None:
         # Only the file that this process made is removed: another's under the same name stays.
         if self.is_ours():
-            self._path.unlink(missing_ok=True)
+            # Where it can't be removed the next run says that its holder no longer lives.
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
         self._descriptor = -1
 
     def is_ours(self) -> bool:
         """Return whether the lock file on disk is still the one made here."""
         try:
-            on_disk = self._path.lstat()
+            on_disk, ours = self._path.lstat(), os.fstat(self._descriptor)
         except OSError:
             return False
-        ours = os.fstat(self._descriptor)
         return (on_disk.st_dev, on_disk.st_ino) == (ours.st_dev, ours.st_ino)
 
 
 def describe_holder(path: Path) -> str:
     """Return a sentence on who holds the lock at ``path``, whether that process lives here, and what to do."""
-    archive = f"Only after proving that no apply runs: rm {path}"
+    remove = f"only after proving that no apply runs, remove it: rm -- {shlex.quote(str(path))}"
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        # A pipe of this name must not make us wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown. {archive}"
+        return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}"
     with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return f"{path} exists but is no regular file, so no apply made it; {remove}"
         try:
             holder = msgspec.json.decode(file.read(65536), type=Holder)
-        except msgspec.MsgspecError:
-            return f"{path} exists but names no holder (an apply may be starting, or died at once). {archive}"
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return f"{path} exists but names no holder (an apply may be starting, or died at once); {remove}"
         alive = _liveness(descriptor, holder)
     return (
         f"{path} is held by run {holder.run_id} (process {holder.pid} on host {holder.host}: {holder.command}); "
-        f"{alive}. {archive}"
+        f"{alive}; {remove}"
     )
 
 
@@ -120,7 +134,7 @@ def _liveness(descriptor: int, holder: Holder) -> str:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            return "that process still lives on this host"
+            return "that process, or a child of it, still lives on this host"
         return "whether it still runs can't be told on this file system"
     fcntl.flock(descriptor, fcntl.LOCK_UN)
     if _process_start(holder.pid) == holder.process_start and holder.process_start:

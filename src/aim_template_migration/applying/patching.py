@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from aim_api.tree import Json, JsonObject, field_path, get, get_map, get_str
 
+ANNOTATIONS = "/metadata/annotations"
 COMPARED_METADATA = ("name", "namespace", "uid", "generation", "labels", "annotations", "finalizers", "ownerReferences")
 
 
@@ -21,9 +22,33 @@ def guarded_operations(live: JsonObject, operations: Sequence[JsonObject]) -> li
         {"op": "test", "path": "/metadata/uid", "value": get(live, "metadata", "uid")},
         {"op": "test", "path": "/metadata/generation", "value": get(live, "metadata", "generation")},
         {"op": "test", "path": "/spec", "value": get(live, "spec")},
-        {"op": "test", "path": "/metadata/annotations", "value": get(live, "metadata", "annotations")},
+        {"op": "test", "path": ANNOTATIONS, "value": get(live, "metadata", "annotations")},
         *operations,
     ]
+
+
+def fit_operations(live: JsonObject, operations: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """Return the operations of a cutover in the form that fits the annotations which the service has now.
+
+    Annotations that the plan does not rely on may have come or gone since. Adding the whole map would then drop those
+    that came, and adding below an absent map would fail.
+    """
+    changing: list[JsonObject] = []
+    pin: JsonObject = {}
+    for operation in operations:
+        path = get_str(operation, "path") or ""
+        if path == ANNOTATIONS:
+            pin |= get_map(operation, "value")
+        elif path.startswith(f"{ANNOTATIONS}/"):
+            pin[_unescaped(path.removeprefix(f"{ANNOTATIONS}/"))] = operation.get("value")
+        else:
+            changing.append(operation)
+    if not isinstance(get(live, "metadata", "annotations"), dict):
+        return (*changing, {"op": "add", "path": ANNOTATIONS, "value": pin})
+    added: list[JsonObject] = [
+        {"op": "add", "path": f"{ANNOTATIONS}/{_escaped(key)}", "value": value} for key, value in pin.items()
+    ]
+    return (*changing, *added)
 
 
 def apply_operations(obj: JsonObject, operations: Sequence[JsonObject]) -> JsonObject:
@@ -34,9 +59,7 @@ def apply_operations(obj: JsonObject, operations: Sequence[JsonObject]) -> JsonO
     """
     result = obj
     for operation in operations:
-        path = [
-            part.replace("~1", "/").replace("~0", "~") for part in (get_str(operation, "path") or "").split("/")[1:]
-        ]
+        path = [_unescaped(part) for part in (get_str(operation, "path") or "").split("/")[1:]]
         match get_str(operation, "op"):
             case "add" if path:
                 result = _with(result, path, operation.get("value"))
@@ -84,7 +107,10 @@ def _differences(expected: Json, answered: Json, path: tuple[str | int, ...]) ->
     if isinstance(expected, dict) and isinstance(answered, dict):
         for key in sorted({*expected, *answered}):
             yield from _differences(expected.get(key), answered.get(key), (*path, key))
-    elif expected != answered:
+    elif isinstance(expected, list) and isinstance(answered, list) and len(expected) == len(answered):
+        for index, (one, other) in enumerate(zip(expected, answered, strict=True)):
+            yield from _differences(one, other, (*path, index))
+    elif expected != answered or isinstance(expected, bool) != isinstance(answered, bool):
         yield field_path(path)
 
 
@@ -102,5 +128,18 @@ def _lacking(sent: Json, answered: Json, path: tuple[str | int, ...]) -> Iterato
             return
         for index, item in enumerate(sent):
             yield from _lacking(item, answered[index], (*path, index))
-    elif sent != answered and sent is not None:
+    elif sent is not None and not _same_scalar(sent, answered):
         yield field_path(path)
+
+
+def _same_scalar(one: Json, other: Json) -> bool:
+    # To Python, True equals 1.
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")

@@ -1,21 +1,26 @@
 """What is checked before a run starts: the plan's approval, edits, structure, evidence and cluster. No writes."""
 
+import contextlib
 import shlex
 from pathlib import Path
 
-from aim_api.kinds import AIM_SERVICE, AIM_TEMPLATE_CACHE
+from aim_api.kinds import AIM_SERVICE, AIM_TEMPLATE_CACHE, Kind
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.edits import find_edits
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, journal_path, read_generated
 from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.documents.canonical import digest_bytes
+from aim_template_migration.documents.evidence import evidence_file_name
+from aim_template_migration.documents.journal import read_journal
 from aim_template_migration.documents.plan import ClusterIdentity, Plan, Unit
 from aim_template_migration.documents.private_files import PrivateFileError, read
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
 from aim_template_migration.planning.inventory import read_identity
 
+DEDICATED_OUTCOME = "DedicatedHandoffRequiresQuiescence"
 _DEDICATED_MODES = frozenset({"Dedicated", "Never"})
+_SHOWN = 5
 
 
 def require_no_result(result: Path) -> None:
@@ -24,29 +29,70 @@ def require_no_result(result: Path) -> None:
     Raises:
         PlanRejected: one exists.
     """
-    present = [path for path in (result, journal_path(result)) if path.exists() or path.is_symlink()]
-    if not present:
-        return
-    archive = result.parent / "archive" / _run_id(result)
-    files = " ".join(shlex.quote(str(path)) for path in present)
-    folder = shlex.quote(str(archive))
-    raise PlanRejected(
-        f"{present[0]} exists already and is never overwritten; archive it first: "
-        f"mkdir -m 700 -p {folder} && mv {files} {folder}/"
-    )
+    present = tuple(path for path in (result, journal_path(result)) if path.exists() or path.is_symlink())
+    if present:
+        raise PlanRejected(
+            f"{present[0]} exists already and is never overwritten; archive it first: "
+            f"{archive_command(present, _run_id(result))}"
+        )
+
+
+def archive_command(files: tuple[Path, ...], run_id: str) -> str:
+    """Return the shell command that archives the files of a run, names unchanged."""
+    folder = shlex.quote(str(files[0].parent / "archive" / run_id))
+    return f"mkdir -p -m 700 -- {folder} && mv -n -- {shlex.join(map(str, files))} {folder}/"
 
 
 def require_sound_plan(files: PlanFiles, approved_sha256: str) -> None:
-    """Check the approval, the hand edits, the structure and the evidence files.
+    """Check all that can be checked without the cluster: approval, evidence, hand edits and structure.
 
     Raises:
-        PlanRejected: one of them does not hold; all findings of the first kind that fails are named.
+        PlanRejected: one of them does not hold; the findings of the first kind that fails are named.
+    """
+    require_approved(files, approved_sha256)
+    generated = read_generated(files)
+    require_evidence(files, generated)
+    require_safe(files, generated)
+
+
+def require_approved(files: PlanFiles, approved_sha256: str) -> None:
+    """Check that the plan is the one that was approved, where an approval was given.
+
+    Raises:
+        PlanRejected: it is another.
     """
     if approved_sha256 and approved_sha256.lower() != files.sha256:
         raise PlanRejected(
             f"{files.path} has SHA-256 {files.sha256}, not the approved {approved_sha256}; review it again"
         )
-    refused = [edit.what for edit in find_edits(read_generated(files), files.plan) if not edit.allowed]
+
+
+def require_evidence(files: PlanFiles, generated: Plan) -> None:
+    """Check the evidence files, and reject automatic units that evidence calls Dedicated.
+
+    Raises:
+        PlanRejected: an evidence file is missing or was changed, or an automatic unit has one (R, "Cache behavior").
+    """
+    before = {unit.id: unit for unit in generated.units}
+    for unit in files.plan.units:
+        _require_evidence_unchanged(files.directory, unit)
+        if unit.disposition != "automatic":
+            continue
+        planned = before.get(unit.id, unit)
+        if DEDICATED_OUTCOME in (unit.outcome, planned.outcome) or unit.evidence or planned.evidence:
+            raise PlanRejected(_dedicated(unit.id, "the plan was made with Dedicated evidence for it"))
+        name = _evidence_name(unit)
+        if name and (files.directory / name).exists():
+            raise PlanRejected(_dedicated(unit.id, f"the plan directory holds Dedicated evidence for it ({name})"))
+
+
+def require_safe(files: PlanFiles, generated: Plan) -> None:
+    """Check the hand edits and the structure.
+
+    Raises:
+        PlanRejected: one of them does not hold; the findings of the first kind that fails are named.
+    """
+    refused = [edit.what for edit in find_edits(generated, files.plan) if not edit.allowed]
     if refused:
         raise PlanRejected(
             f"{files.path} has edits that are not allowed: {_some(refused)}; undo them (compare with "
@@ -55,8 +101,6 @@ def require_sound_plan(files: PlanFiles, approved_sha256: str) -> None:
     faults = structural_faults(files.plan)
     if faults:
         raise PlanRejected(f"{files.path} is not safe to run: {_some(faults)}; plan again")
-    for unit in files.plan.units:
-        _require_evidence(files.directory, unit)
 
 
 def require_same_cluster(plan: Plan, cluster: Cluster) -> ClusterIdentity:
@@ -90,44 +134,51 @@ def require_no_dedicated(plan: Plan, cluster: Cluster) -> None:
         PlanRejected: a unit's live service or template cache is Dedicated.
         RequestError: they can't be read.
     """
-    automatic = [unit for unit in plan.units if unit.disposition == "automatic"]
-    for namespace in sorted({unit.id.split("/")[1] for unit in automatic}):
-        modes = _live_modes(cluster, namespace)
-        for unit in automatic:
-            dedicated = next((item for item in _caching_objects(unit) if modes.get(item) in _DEDICATED_MODES), None)
-            if dedicated:
-                raise PlanRejected(
-                    f"{unit.id} is automatic in the plan, but {dedicated} is Dedicated, which is always manual; "
-                    "plan again"
-                )
+    by_namespace: dict[str, list[Unit]] = {}
+    for unit in plan.units:
+        parts = unit.id.split("/")
+        if unit.disposition == "automatic" and len(parts) == 3:
+            by_namespace.setdefault(parts[1], []).append(unit)
+    for namespace, units in sorted(by_namespace.items()):
+        dedicated = _dedicated_objects(cluster, namespace)
+        for unit in units:
+            found = next((item for item in _caching_objects(unit) if item in dedicated), None)
+            if found:
+                raise PlanRejected(_dedicated(unit.id, f"{found} is Dedicated"))
 
 
-def _live_modes(cluster: Cluster, namespace: str) -> dict[str, str]:
-    def service_mode(obj: JsonObject) -> tuple[str, str]:
-        return f"{AIM_SERVICE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(
-            obj, "spec", "caching", "mode"
-        ) or ""
+def _dedicated_objects(cluster: Cluster, namespace: str) -> frozenset[str]:
+    """Return the ids of the services and template caches of a namespace that are Dedicated."""
 
-    def cache_mode(obj: JsonObject) -> tuple[str, str]:
-        return f"{AIM_TEMPLATE_CACHE.name}/{namespace}/{get_str(obj, 'metadata', 'name')}", get_str(
-            obj, "spec", "mode"
-        ) or ""
+    def dedicated(kind: Kind, *path: str) -> list[str | None]:
+        def reduce(obj: JsonObject) -> str | None:
+            name = f"{kind.name}/{namespace}/{get_str(obj, 'metadata', 'name')}"
+            return name if get_str(obj, *path) in _DEDICATED_MODES else None
 
-    return dict(
-        [
-            *cluster.list_reduced(AIM_SERVICE, namespace, service_mode),
-            *cluster.list_reduced(AIM_TEMPLATE_CACHE, namespace, cache_mode),
-        ]
-    )
+        return cluster.list_reduced(kind, namespace, reduce)
+
+    found = (*dedicated(AIM_SERVICE, "spec", "caching", "mode"), *dedicated(AIM_TEMPLATE_CACHE, "spec", "mode"))
+    return frozenset(item for item in found if item is not None)
 
 
 def _caching_objects(unit: Unit) -> list[str]:
     return [unit.id, *(pin.reference.id for pin in unit.pins if pin.role == "templateCache" and not pin.absent)]
 
 
-def _require_evidence(directory: Path, unit: Unit) -> None:
+def _dedicated(unit_id: str, why: str) -> str:
+    return f"{unit_id} is automatic in the plan, but {why}, and Dedicated caching is always manual; plan again"
+
+
+def _evidence_name(unit: Unit) -> str:
+    parts = unit.id.split("/")
+    return evidence_file_name(parts[1], parts[2]) if len(parts) == 3 else ""
+
+
+def _require_evidence_unchanged(directory: Path, unit: Unit) -> None:
     if unit.evidence is None:
         return
+    if Path(unit.evidence.file).name != unit.evidence.file:
+        raise PlanRejected(f"the evidence file of {unit.id} must lie in the plan directory, not {unit.evidence.file}")
     path = directory / unit.evidence.file
     try:
         found = digest_bytes(read(path))
@@ -140,12 +191,17 @@ def _require_evidence(directory: Path, unit: Unit) -> None:
 
 
 def _run_id(result: Path) -> str:
-    try:
-        return decode_result(read(result)).run_id
-    except (PrivateFileError, ResultError):
-        return "unknown-run"
+    """Return the run id of a former run: from its result, else from its journal."""
+    found = ""
+    with contextlib.suppress(PrivateFileError, ResultError):
+        found = decode_result(read(result)).run_id
+    if not found:
+        with contextlib.suppress(PrivateFileError):
+            entries = read_journal(read(journal_path(result))).entries
+            found = (get_str(entries[0].facts, "runId") or "") if entries else ""
+    return found if found.isalnum() else "unknown-run"
 
 
-def _some(findings: list[str] | tuple[str, ...], most: int = 5) -> str:
-    more = f" (and {len(findings) - most} more)" if len(findings) > most else ""
-    return "; ".join(findings[:most]) + more
+def _some(findings: list[str] | tuple[str, ...]) -> str:
+    more = f" (and {len(findings) - _SHOWN} more)" if len(findings) > _SHOWN else ""
+    return "; ".join(findings[:_SHOWN]) + more

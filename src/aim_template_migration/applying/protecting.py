@@ -1,14 +1,17 @@
 """The step that protects an artifact from quota eviction once only profile caches use it."""
 
+from dataclasses import replace
+
 from aim_api.kinds import AIM_ARTIFACT
 from aim_api.labels import EVICTION_PROTECTED
-from aim_api.tree import Json, JsonObject, get, get_str
+from aim_api.tree import JsonObject, get, get_str
 from aim_template_migration.applying.context import UnitState
-from aim_template_migration.applying.failures import stop_unit
+from aim_template_migration.applying.failures import UnitStopped, stop_unit
 from aim_template_migration.applying.readiness import artifact_fault, is_protected
-from aim_template_migration.applying.targets import pinned_artifacts, read_back
+from aim_template_migration.applying.targets import read_back
 from aim_template_migration.applying.writer import Found, Write
-from aim_template_migration.documents.plan import ProtectArtifact
+from aim_template_migration.documents.plan import PinnedArtifact, ProtectArtifact
+from aim_template_migration.kube.errors import RequestError
 
 _POINTER = "/metadata/annotations/" + EVICTION_PROTECTED.replace("~", "~0").replace("/", "~1")
 
@@ -19,27 +22,29 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
     Raises:
         UnitStopped: the artifact is not as pinned, or the patch is refused.
     """
+    pinned = next(item for item in state.cache_step.artifacts if item.uid == step.uid)
     artifact = state.read(AIM_ARTIFACT, step.artifact.name)
-    pinned = next(item for item in pinned_artifacts(state) if item.uid == step.uid)
-    fault = artifact_fault(artifact, pinned) if artifact is not None else "it is gone"
+    fault = _fault(artifact, pinned)
     if fault or artifact is None:
         raise stop_unit("ArtifactChanged", f"{step.artifact.id}: {fault}")
     if is_protected(artifact):
-        state.record("ProtectArtifact", {"alreadyPresent": True, "uid": step.uid})
+        state.record("ProtectArtifact", {"alreadyPresent": True, "object": step.artifact.id, "uid": step.uid})
         return
     prepared = state.context.cluster.prepare_json_patch(
         AIM_ARTIFACT, step.artifact.name, state.namespace, protection_patch(artifact), dry_run=state.dry_run
     )
-    answer = state.context.writer.send(
-        Write(
-            unit=state.unit.id,
-            step="ProtectArtifact",
-            object_id=step.artifact.id,
-            prepared=prepared,
-            must_hold={"metadata": {"annotations": {EVICTION_PROTECTED: "true"}}},
-            read_back=lambda: _settled(read_back(state, AIM_ARTIFACT, step.artifact.name), step.uid),
-        )
+    write = Write(
+        unit=state.unit.id,
+        step="ProtectArtifact",
+        object_id=step.artifact.id,
+        prepared=prepared,
+        must_hold={"metadata": {"annotations": {EVICTION_PROTECTED: "true"}}},
+        read_back=lambda: _found(read_back(state, AIM_ARTIFACT, step.artifact.name), step.uid),
     )
+    try:
+        answer = state.context.writer.send(write)
+    except UnitStopped as stopped:
+        raise _named_cause(state, step, pinned, stopped) from stopped
     state.warn("ProtectArtifact", answer.warnings)
 
 
@@ -51,15 +56,33 @@ def protection_patch(artifact: JsonObject) -> list[JsonObject]:
     ]
     if isinstance(get(artifact, "metadata", "annotations"), dict):
         return [*tests, {"op": "add", "path": _POINTER, "value": "true"}]
-    absent: Json = None
     whole: list[JsonObject] = [
-        {"op": "test", "path": "/metadata/annotations", "value": absent},
+        {"op": "test", "path": "/metadata/annotations", "value": None},
         {"op": "add", "path": "/metadata/annotations", "value": {EVICTION_PROTECTED: "true"}},
     ]
     return [*tests, *whole]
 
 
-def _settled(artifact: JsonObject | None, uid: str) -> tuple[Found, JsonObject]:
+def _fault(artifact: JsonObject | None, pinned: PinnedArtifact) -> str:
+    return "it is gone" if artifact is None else artifact_fault(artifact, pinned)
+
+
+def _named_cause(state: UnitState, step: ProtectArtifact, pinned: PinnedArtifact, stopped: UnitStopped) -> UnitStopped:
+    """A failed test of a JSON Patch answers 422 without saying which: read again to name the cause."""
+    if stopped.failure.http_status not in (409, 422):
+        return stopped
+    try:
+        now = read_back(state, AIM_ARTIFACT, step.artifact.name)
+    except RequestError:
+        return stopped
+    fault = _fault(now, pinned)
+    if not fault:
+        return stopped
+    message = f"{step.artifact.id} changed between reading and writing: {fault}"
+    return UnitStopped(replace(stopped.failure, code="ArtifactChanged", message=message))
+
+
+def _found(artifact: JsonObject | None, uid: str) -> tuple[Found, JsonObject]:
     if artifact is None or get_str(artifact, "metadata", "uid") != uid:
         return "other", artifact or {}
     return ("stored" if is_protected(artifact) else "notStored"), artifact

@@ -5,6 +5,7 @@ Every function returns None when the condition holds, and otherwise a sentence o
 
 from dataclasses import dataclass
 
+from aim_api.labels import EVICTION_PROTECTED
 from aim_api.tree import Json, JsonObject, get_int, get_map, get_objects, get_str
 from aim_template_migration.documents.plan import PinnedArtifact
 
@@ -69,18 +70,21 @@ def cache_missing(cache: JsonObject, artifacts: tuple[PinnedArtifact, ...]) -> M
         return Missing(foreign, final=True)
     if not is_current(cache):
         return Missing("its status does not observe its present generation yet")
-    if get_str(cache, "status", "status") != "Ready":
+    if get_str(cache, "status", "status") != "Ready" or condition_status(cache, "Ready") not in ("True", ""):
         return Missing(f"its status is {get_str(cache, 'status', 'status') or 'unset'}, not Ready")
-    for artifact in artifacts:
-        entry = next((item for item in reported if item.get("uid") == artifact.uid), None)
-        if entry is None:
-            return Missing(f"it does not report the predecessor artifact {artifact.name} (UID {artifact.uid}) yet")
-        if entry.get("persistentVolumeClaim") != artifact.pvc_name:
-            claim = entry.get("persistentVolumeClaim")
-            return Missing(
-                f"it reports PVC {claim} for artifact {artifact.name}, not {artifact.pvc_name}", final=bool(claim)
-            )
-    return None
+    if len(reported) != len(artifacts):
+        return Missing(f"it reports {len(reported)} artifacts, not the predecessor's {len(artifacts)}")
+    return next((fault for artifact in artifacts if (fault := _not_reported(reported, artifact))), None)
+
+
+def _not_reported(reported: list[JsonObject], artifact: PinnedArtifact) -> Missing | None:
+    entry = next((item for item in reported if item.get("uid") == artifact.uid), None)
+    if entry is None:
+        return Missing(f"it does not report the predecessor artifact {artifact.name} (UID {artifact.uid}) yet")
+    claim = entry.get("persistentVolumeClaim")
+    if claim == artifact.pvc_name:
+        return None
+    return Missing(f"it reports PVC {claim} for artifact {artifact.name}, not {artifact.pvc_name}", final=bool(claim))
 
 
 def _foreign_artifact(reported: list[JsonObject], artifacts: tuple[PinnedArtifact, ...]) -> str:
@@ -93,18 +97,14 @@ def _foreign_artifact(reported: list[JsonObject], artifacts: tuple[PinnedArtifac
     return ""
 
 
-def new_artifact(artifacts: list[JsonObject], pinned: tuple[PinnedArtifact, ...]) -> Missing | None:
-    """Return a sentence where another artifact for one of the pinned sources exists: a download has begun."""
-    known = {artifact.uid for artifact in pinned}
-    sources = {artifact.source_uri for artifact in pinned}
+def unpinned_artifact(artifacts: list[JsonObject], known: frozenset[str]) -> str:
+    """Return a sentence on the first artifact whose UID is not known, or an empty string."""
     for artifact in artifacts:
         uid = get_str(artifact, "metadata", "uid")
-        if get_str(artifact, "spec", "sourceUri") in sources and uid not in known:
+        if uid not in known:
             name = get_str(artifact, "metadata", "name")
-            return Missing(
-                f"artifact {name} (UID {uid}) has appeared for the same source: weights may download again", final=True
-            )
-    return None
+            return f"artifact {name} (UID {uid}) holds the same source: weights may download again"
+    return ""
 
 
 def artifact_fault(artifact: JsonObject, pinned: PinnedArtifact) -> str:
@@ -138,4 +138,4 @@ def pvc_fault(pvc: JsonObject, pinned: PinnedArtifact) -> str:
 
 def is_protected(artifact: Json) -> bool:
     """Return whether the artifact is protected from quota eviction already."""
-    return get_str(artifact, "metadata", "annotations", "aim.eai.amd.com/eviction-protected") == "true"
+    return get_str(artifact, "metadata", "annotations", EVICTION_PROTECTED) == "true"

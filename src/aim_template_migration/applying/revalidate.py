@@ -1,125 +1,216 @@
-"""Fresh reads: classify a unit again with planning's own function, and take its pins again, each by a GET.
+"""Fresh reads: take a unit's pins again, each by a GET, and classify it again with planning's own function.
 
-Membership lists of a namespace may be shared between units while they are young, because a list of a large namespace
-per unit would cost more than it tells; every pinned object is read on its own all the same (R, "Dry-run and commit").
+The lists that say who else is in a namespace may be shared between units while they are young, because a list of a
+large namespace per unit would cost more than it tells; every pinned object is read on its own all the same, and laid
+over the lists, so that the classification sees it as it is now (R, "Dry-run and commit").
 """
 
 import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aim_api.kinds import AIM_KINDS, DEPLOYMENT, INFERENCE_SERVICE, KSERVE_KINDS, POD, PVC, Kind
+from aim_api.kinds import CRD
+from aim_api.tree import JsonObject
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.failures import refusal, stop_unit
 from aim_template_migration.applying.fences import Breach, Live, check_membership, check_pin
+from aim_template_migration.applying.overlay import FreshNamespace, fresh_cluster
+from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.applying.structure import AUTOMATIC_OUTCOME
 from aim_template_migration.documents.plan import Pin, Plan, Unit
+from aim_template_migration.documents.result import Identity
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
-from aim_template_migration.planning.assess import Settings, assess_unit
+from aim_template_migration.planning.assess import assess_unit
 from aim_template_migration.planning.content import pin_of
-from aim_template_migration.planning.inventory import read_cluster_scope, read_namespace
+from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespace
 from aim_template_migration.planning.reduction import reduce
-from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Snapshot
+from aim_template_migration.planning.settings import Settings
+from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, Snapshot
 
 MEMBERSHIP_AGE_SECONDS = 30.0
-
-_KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (*AIM_KINDS, *KSERVE_KINDS, PVC, POD, DEPLOYMENT, INFERENCE_SERVICE)
-}
+_KEPT_NAMESPACES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """One namespace and the cluster scope, with the monotonic time at which the reading began."""
+class PinReading:
+    """One pinned object as it is now.
+
+    Attributes:
+        pin: the planned fact.
+        raw: the object as the server sent it, None where it does not exist.
+        observed: the same, reduced and sanitised.
+    """
+
+    pin: Pin
+    raw: JsonObject | None = None
+    observed: Observed | None = None
+
+    @property
+    def breach(self) -> Breach | None:
+        """How the planned fact fails to hold, or None."""
+        return check_pin(self.pin, self._live)
+
+    @property
+    def identity(self) -> Identity | None:
+        """Who the object is now, or None where it does not exist."""
+        if self.observed is None:
+            return None
+        return Identity(
+            role=self.pin.role,
+            reference=self.pin.reference,
+            uid=self.observed.uid,
+            generation=self.observed.generation,
+            resource_version=self.observed.resource_version,
+            owner_references=self.observed.owner_references,
+            paused=self.observed.paused,
+        )
+
+    @property
+    def _live(self) -> Live | None:
+        if self.observed is None:
+            return None
+        return Live(pin_of(self.pin.role, self.observed), self.observed.terminating)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aged:
+    """Lists, with the monotonic time at which their reading began."""
 
     began: float
-    cluster: ClusterScope
-    namespace: NamespaceScope
+    scope: NamespaceScope
 
 
 class Revalidator:
-    """Revalidates units of one plan; safe to use from several threads."""
+    """Reads and revalidates units of one plan; safe to use from several threads."""
 
-    def __init__(self, cluster: Cluster, plan: Plan, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, cluster: Cluster, plan: Plan, settings: Settings, clock: Clock, edited: Mapping[str, JsonObject]
+    ) -> None:
+        """Take what does not change in a run.
+
+        Args:
+            cluster: the connection.
+            plan: the plan.
+            settings: the settings that the plan was made with.
+            clock: tells how old lists are.
+            edited: bodies of target profiles that an administrator edited, by id.
+        """
         self._cluster = cluster
+        self._plan = plan
         self._settings = settings
         self._clock = clock
+        self._edited = edited
         self._own = frozenset(target.id for target in plan.targets)
         self._lock = threading.Lock()
         self._namespace_locks: dict[str, threading.Lock] = {}
-        self._readings: dict[str, _Reading] = {}
+        self._namespaces: OrderedDict[str, _Aged] = OrderedDict()
+        self._cluster_lock = threading.Lock()
+        self._cluster_scope: tuple[float, ClusterScope] | None = None
 
-    def require_unchanged(self, unit: Unit) -> None:
-        """Stop the unit unless it would be planned the same way now and every pin holds.
+    @property
+    def schemas(self) -> Mapping[str, JsonObject]:
+        """Schemas of the targets' CRDs by kind name, for defaulting.
 
         Raises:
-            UnitStopped: it is no longer automatic (its new outcome is named), a pin is breached, or a read fails.
-            RunStopped: the credentials are rejected.
+            RequestError: they can't be read.
         """
-        namespace = unit.id.split("/")[1]
-        try:
-            fresh = self._classify(unit.id, namespace)
-            breach = self._first_breach(unit)
-        except RequestError as error:
-            raise refusal(error, verb="reading", object_id=unit.id, dry_run=False) from error
-        if breach is None and fresh is not None:
-            breach = check_membership(unit.pins, fresh.pins, self._own)
-        if breach is not None:
-            raise stop_unit(breach.code, breach.message)
-        if fresh is None:
-            raise stop_unit("PinGone", f"{unit.id} is gone")
-        if fresh.outcome != AUTOMATIC_OUTCOME:
-            why = next((finding.message for finding in fresh.reasons if finding.code == fresh.outcome), "")
-            raise stop_unit(
-                "NoLongerAutomatic", f"{unit.id} would now be planned as {fresh.outcome}: {why}".rstrip(": ")
-            )
+        return self._cluster_objects().schemas
 
-    def live(self, pin: Pin) -> Live | None:
+    def read(self, pin: Pin) -> PinReading:
         """Read one pinned object.
 
         Raises:
             RequestError: it can't be read.
         """
-        kind = _KINDS[pin.reference.kind]
+        kind = PINNED_KINDS[pin.reference.kind]
         try:
             obj = self._cluster.get(kind, pin.reference.name, pin.reference.namespace or None)
         except NotFound:
-            return None
-        observed = reduce(kind, obj)
-        return Live(pin_of(pin.role, observed), observed.terminating)
+            return PinReading(pin)
+        return PinReading(pin, obj, reduce(kind, obj))
 
-    def forget(self, namespace: str) -> None:
-        """Make the next classification in this namespace read its lists anew, since this run has written there."""
-        with self._lock:
-            self._readings.pop(namespace, None)
+    def require_unchanged(self, unit: Unit, readings: Sequence[PinReading]) -> None:
+        """Stop the unit unless every pin holds and it would be planned the same way now.
 
-    def _first_breach(self, unit: Unit) -> Breach | None:
-        for pin in unit.pins:
-            if pin.absent and pin.reference.id in self._own:
-                continue  # the steps themselves decide whether an existing target equals the plan's
-            breach = check_pin(pin, self.live(pin))
+        Args:
+            unit: the unit.
+            readings: all its pinned objects, read just now.
+
+        Raises:
+            UnitStopped: a pin is breached, the unit is no longer automatic (its new outcome is named), or a read fails.
+            RunStopped: the credentials are rejected.
+        """
+        try:
+            breach = self._first_breach(readings) or self._replaced_definition()
+            fresh = None if breach else self._classify(unit, readings)
+        except RequestError as error:
+            raise refusal(error, verb="reading", object_id=unit.id, dry_run=False) from error
+        except PlanningError as error:
+            raise stop_unit("PinGone", f"{error}") from error
+        if fresh is not None:
+            breach = check_membership(unit.pins, fresh.pins, self._own)
+        if breach is not None:
+            raise stop_unit(breach.code, breach.message)
+        if fresh is not None and fresh.outcome != AUTOMATIC_OUTCOME:
+            why = next((finding.message for finding in fresh.reasons if finding.code == fresh.outcome), "")
+            raise stop_unit(
+                "NoLongerAutomatic", f"{unit.id} would now be planned as {fresh.outcome}: {why}".rstrip(": ")
+            )
+
+    def _first_breach(self, readings: Iterable[PinReading]) -> Breach | None:
+        for reading in readings:
+            if reading.pin.absent and reading.pin.reference.id in self._own:
+                continue  # the classification and the steps decide whether an existing target equals the plan's
+            breach = reading.breach
             if breach is not None:
                 return breach
         return None
 
-    def _classify(self, unit_id: str, namespace: str) -> Unit | None:
-        reading = self._reading(namespace)
-        snapshot = Snapshot(reading.cluster, (reading.namespace,))
-        try:
-            return assess_unit(snapshot, self._settings, unit_id)
-        except KeyError:
-            return None
+    def _replaced_definition(self) -> Breach | None:
+        live = {crd.name: crd.uid for crd in self._cluster_objects().identity.crds}
+        for crd in self._plan.cluster.crds:
+            if live.get(crd.name) != crd.uid:
+                what = "is gone" if crd.name not in live else "was replaced"
+                return Breach("PinReplaced", f"{CRD.name}/{crd.name} {what} since the plan was made")
+        return None
 
-    def _reading(self, namespace: str) -> _Reading:
+    def _classify(self, unit: Unit, readings: Sequence[PinReading]) -> Unit:
+        below = self._namespace(unit.id.split("/")[1])
+        parts: dict[bool, tuple[list[Observed], list[tuple[str, str]]]] = {True: ([], []), False: ([], [])}
+        for reading in readings:
+            kind = PINNED_KINDS[reading.pin.reference.kind]
+            fresh, gone = parts[kind.namespaced]
+            if reading.observed is None:
+                gone.append((kind.name, reading.pin.reference.name))
+            else:
+                fresh.append(reading.observed)
+        snapshot = Snapshot(
+            fresh_cluster(self._cluster_objects(), *parts[False]), (FreshNamespace(below, *parts[True]),)
+        )
+        return assess_unit(snapshot, self._settings, unit.id, self._edited)
+
+    def _namespace(self, name: str) -> NamespaceScope:
         with self._lock:
-            lock = self._namespace_locks.setdefault(namespace, threading.Lock())
+            lock = self._namespace_locks.setdefault(name, threading.Lock())
         with lock:  # one reader per namespace; the others take what it read
-            with self._lock:
-                known = self._readings.get(namespace)
             now = self._clock.monotonic()
-            if known is not None and now - known.began < MEMBERSHIP_AGE_SECONDS:
-                return known
-            reading = _Reading(now, read_cluster_scope(self._cluster), read_namespace(self._cluster, namespace))
             with self._lock:
-                self._readings[namespace] = reading
-            return reading
+                known = self._namespaces.get(name)
+            if known is not None and now - known.began < MEMBERSHIP_AGE_SECONDS:
+                return known.scope
+            scope = read_namespace(self._cluster, name)
+            with self._lock:
+                self._namespaces[name] = _Aged(now, scope)
+                self._namespaces.move_to_end(name)
+                while len(self._namespaces) > _KEPT_NAMESPACES:
+                    self._namespaces.popitem(last=False)
+            return scope
+
+    def _cluster_objects(self) -> ClusterScope:
+        with self._cluster_lock:
+            now = self._clock.monotonic()
+            if self._cluster_scope is None or now - self._cluster_scope[0] >= MEMBERSHIP_AGE_SECONDS:
+                self._cluster_scope = (now, read_cluster_scope(self._cluster))
+            return self._cluster_scope[1]

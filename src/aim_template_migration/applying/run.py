@@ -1,88 +1,57 @@
 """Applying a plan from start to end: lock, preflight, run, result."""
 
+import contextlib
 import secrets
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from aim_template_migration.applying.clock import Clock, SystemClock
 from aim_template_migration.applying.context import RunContext, RunSettings
+from aim_template_migration.applying.edits import edited_bodies, made_automatic, made_manual
 from aim_template_migration.applying.engine import Engine
-from aim_template_migration.applying.events import Listener, RunStarted, UnitFinished
+from aim_template_migration.applying.events import Listener, RunStarted, UnitFinished, undisturbed
 from aim_template_migration.applying.failures import RunFault, RunStopped
 from aim_template_migration.applying.journal import Journal, JournalError
-from aim_template_migration.applying.lock import ApplyLock, LockHeldError
+from aim_template_migration.applying.lock import LOCK_NAME, ApplyLock, LockHeldError
 from aim_template_migration.applying.plan_files import (
     RESULT_NAME,
     PlanFiles,
     PlanRejected,
     journal_path,
     plan_path,
+    read_generated,
     read_plan,
 )
 from aim_template_migration.applying.preflight import (
+    require_approved,
+    require_evidence,
     require_no_dedicated,
     require_no_result,
+    require_safe,
     require_same_cluster,
-    require_sound_plan,
 )
 from aim_template_migration.applying.revalidate import Revalidator
 from aim_template_migration.applying.running_result import RunningResult
 from aim_template_migration.applying.schedule import CutoverGate
+from aim_template_migration.applying.selection import ApplyOptions, baseline_of, endings_of_others, select_units
+from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.applying.writer import Writer
-from aim_template_migration.documents.codes import CODES
-from aim_template_migration.documents.plan import API_VERSION, STEP_NAMES, Plan, Unit
-from aim_template_migration.documents.private_files import PrivateFileError, read
+from aim_template_migration.documents.plan import API_VERSION, Plan, Unit
+from aim_template_migration.documents.private_files import PrivateFileError, require_private_directory
 from aim_template_migration.documents.result import (
     KIND,
     SCHEMA_URI,
     ApplyResult,
-    ResultError,
-    UnitResult,
     WorkloadFacts,
     count_units,
-    decode_result,
 )
 from aim_template_migration.kube import Cluster
-from aim_template_migration.planning.assess import Settings
+from aim_template_migration.planning.settings import Settings
 from aim_template_migration.version import __version__
 
-
-@dataclass(frozen=True, slots=True)
-class ApplyOptions:
-    """What was asked of apply; see the command's own help for each.
-
-    Attributes:
-        plan: plan directory or plan file.
-        commit: write for real.
-        result: where the result goes; None for the default beside the plan.
-        plan_sha256: the approved SHA-256 of the plan file, or empty.
-        only: unit ids to run, empty for all.
-        limit: at most so many automatic units, None for all.
-        fail_fast: start no unit after one has failed.
-        stop_before: step before which units stop, or empty.
-        parallel: units side by side.
-        soak_seconds: when the pods are looked at again.
-        cutover_deadline_seconds: how long an operator may take to observe a cutover; at most 600.
-        baseline: an archived result whose pods a rerun compares with.
-        command: the command line, for the lock.
-    """
-
-    plan: Path
-    commit: bool = False
-    result: Path | None = None
-    plan_sha256: str = ""
-    only: tuple[str, ...] = ()
-    limit: int | None = None
-    fail_fast: bool = False
-    stop_before: str = ""
-    parallel: int = 1
-    soak_seconds: float = 30.0
-    cutover_deadline_seconds: float = 60.0
-    baseline: Path | None = None
-    command: str = ""
+__all__ = ["ApplyOptions", "ApplyOutcome", "apply_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +62,7 @@ class ApplyOutcome:
         result: the complete result.
         result_path: where it was written.
         fault: why the run stopped early, if it did.
-        interrupted: whether it was asked to stop.
+        interrupted: whether it was asked to stop, and stopped before its end for that.
     """
 
     result: ApplyResult
@@ -103,10 +72,15 @@ class ApplyOutcome:
 
     @property
     def exit_code(self) -> int:
-        """The exit code, the first that applies: 130 interrupted, 5 unknown outcome, 3 some unit failed, 0 all done."""
+        """The exit code, the first that applies.
+
+        130 interrupted, 1 unexpected error, 5 unknown outcome, 3 some unit failed or the run stopped early, 0 all done.
+        """
         counts = self.result.counts
         if self.interrupted:
             return 130
+        if any(unit.code == "UnexpectedError" for unit in self.result.units):
+            return 1
         if counts["unknown"]:
             return 5
         return 3 if self.fault or counts["failed"] or counts["interrupted"] else 0
@@ -124,7 +98,7 @@ def apply_plan(
 
     Args:
         options: what was asked.
-        connect: opens the connection; called once the files were found sound.
+        connect: opens the connection; called once the files were found sound, and closed at the end.
         listener: watches the run.
         stop: set to stop after the requests in flight.
         clock: the time; the machine's by default.
@@ -135,103 +109,168 @@ def apply_plan(
     """
     run_id = secrets.token_hex(8)
     path = plan_path(options.plan)
-    result_path = options.result or path.parent / RESULT_NAME
-    if not path.parent.is_dir():
-        raise PlanRejected(f"{path.parent} is no directory; name a plan directory or its plan.json with --plan")
     try:
-        with ApplyLock(path.parent, run_id, options.command) as lock:
-            require_no_result(result_path)
-            files = read_plan(path)
-            require_sound_plan(files, options.plan_sha256)
-            selected = _select(files.plan, options)
-            baseline = _baseline(options.baseline)
-            cluster = connect()
-            require_same_cluster(files.plan, cluster)
-            require_no_dedicated(files.plan, cluster)
-            run = _Run(options, files, selected, run_id, result_path, listener, stop, clock or SystemClock(stop))
-            return run.execute(cluster, baseline, lock)
-    except LockHeldError as error:
-        raise PlanRejected(str(error)) from error
-    except OSError as error:
-        raise PlanRejected(f"{path.parent / 'apply.lock'} can't be made: {error.strerror}") from error
+        require_private_directory(path.parent)
+    except PrivateFileError as error:
+        raise PlanRejected(f"{error}; --plan takes a plan directory or its plan.json") from error
+    with contextlib.ExitStack() as stack:
+        lock = ApplyLock(path.parent, run_id, options.command)
+        try:
+            stack.enter_context(lock)
+        except LockHeldError as error:
+            raise PlanRejected(str(error)) from error
+        except OSError as error:
+            raise PlanRejected(f"{path.parent / LOCK_NAME} can't be made: {error.strerror}") from error
+        result_path = options.result or path.parent / RESULT_NAME
+        require_no_result(result_path)
+        files = read_plan(path)
+        generated = read_generated(files)
+        require_approved(files, options.plan_sha256)
+        selected = select_units(files.plan, options)
+        baseline = baseline_of(files.plan, options.baseline)
+        cluster = _checked_connection(files, generated, connect, stack)
+        run = _Run(
+            options=options,
+            files=files,
+            generated=generated,
+            selected=selected,
+            baseline=baseline,
+            run_id=run_id,
+            result_path=result_path,
+            listener=undisturbed(listener),
+            signal=StopSignal(stop),
+            clock=clock or SystemClock(stop),
+        )
+        return run.execute(cluster, lock)
+
+
+def _checked_connection(
+    files: PlanFiles,
+    generated: Plan,
+    connect: Callable[[], Cluster],
+    stack: contextlib.ExitStack,
+) -> Cluster:
+    """Check the plan, connect, and check the cluster.
+
+    Of a unit that was made automatic by hand it is first said whether it is Dedicated, which only the cluster can tell
+    for sure; everything else that is wrong with the file is said before anything is asked of the cluster.
+    """
+    require_evidence(files, generated)
+    doubtful = made_automatic(generated, files.plan)
+    if not doubtful:
+        require_safe(files, generated)
+    cluster = connect()
+    stack.callback(cluster.close)
+    require_same_cluster(files.plan, cluster)
+    require_no_dedicated(files.plan, cluster)
+    if doubtful:
+        require_safe(files, generated)
+    return cluster
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
     options: ApplyOptions
     files: PlanFiles
+    generated: Plan
     selected: tuple[Unit, ...]
+    baseline: dict[str, WorkloadFacts]
     run_id: str
     result_path: Path
     listener: Listener
-    stop: threading.Event
+    signal: StopSignal
     clock: Clock
 
-    def execute(self, cluster: Cluster, baseline: dict[str, WorkloadFacts], lock: ApplyLock) -> ApplyOutcome:
-        del lock  # held by the caller for the run's whole life
-        plan, options = self.files.plan, self.options
+    def execute(self, cluster: Cluster, lock: ApplyLock) -> ApplyOutcome:
+        """Run the selected units and write the result.
+
+        Raises:
+            PlanRejected: nothing was started.
+        """
+        journal, running = self._open_records()
+        with contextlib.closing(journal):
+            context = self._context(cluster, lock, journal, running)
+            self.listener(RunStarted(self.run_id, self._mode, self.files.sha256, len(self.files.plan.units)))
+            others = endings_of_others(self.files.plan, self.selected, made_manual(self.generated, self.files.plan))
+            running.record(others)
+            for ending in others:
+                self.listener(UnitFinished(ending))
+            Engine(context, running, parallel=self.options.parallel, fail_fast=self.options.fail_fast).run(
+                self.selected
+            )
+            return self._end(journal, running)
+
+    @property
+    def _mode(self) -> str:
+        return "commit" if self.options.commit else "dry-run"
+
+    def _open_records(self) -> tuple[Journal, RunningResult]:
+        """Make the journal and the result; where one of them fails nothing was started, and nothing is left."""
+        durable = self.options.commit
         try:
-            journal = Journal(journal_path(self.result_path), self.clock)
-            running = RunningResult(self.result_path, self._empty_result(), tuple(unit.id for unit in plan.units))
+            journal = Journal(journal_path(self.result_path), self.clock, durable=durable)
         except JournalError as error:
             raise PlanRejected(str(error)) from error
-        except RunStopped as stopped:
-            raise PlanRejected(stopped.fault.message) from stopped
-        with closing(journal):
-            self._begin(journal)
-            context = RunContext(
-                plan=plan,
-                settings=RunSettings(
-                    commit=options.commit,
-                    soak_seconds=options.soak_seconds,
-                    cutover_deadline_seconds=options.cutover_deadline_seconds,
-                    stop_before=options.stop_before,
-                    baseline=baseline,
-                ),
-                cluster=cluster,
-                writer=Writer(cluster, journal, running, self.clock),
-                journal=journal,
-                clock=self.clock,
-                revalidator=Revalidator(cluster, plan, _settings_of(plan), self.clock),
-                gate=CutoverGate([unit.id for unit in self.selected]),
-                listener=self.listener,
-                stop=self.stop,
-            )
-            self._record_others(running)
-            fault = Engine(context, running, parallel=options.parallel, fail_fast=options.fail_fast).run(self.selected)
-            return self._end(journal, running, fault)
-
-    def _begin(self, journal: Journal) -> None:
-        mode = "commit" if self.options.commit else "dry-run"
-        facts = {"runId": self.run_id, "mode": mode, "planSha256": self.files.sha256, "toolVersion": __version__}
+        facts: dict[str, str | float] = {
+            "runId": self.run_id,
+            "mode": self._mode,
+            "planSha256": self.files.sha256,
+            "toolVersion": __version__,
+            "soakSeconds": self.options.soak_seconds,
+            "parallel": self.options.parallel,
+        }
         try:
             journal.append("runStarted", facts={**facts})
-        except JournalError as error:
-            raise PlanRejected(str(error)) from error
-        self.listener(RunStarted(self.run_id, mode, self.files.sha256, len(self.files.plan.units)))
+            order = tuple(unit.id for unit in self.files.plan.units)
+            return journal, RunningResult(self.result_path, self._empty_result(), order, durable=durable)
+        except RunStopped as stopped:
+            journal.discard()
+            raise PlanRejected(stopped.fault.message) from stopped
 
-    def _record_others(self, running: RunningResult) -> None:
-        """Record the units that are not run: manual ones, ones to skip, and ones that were not selected."""
-        chosen = {unit.id for unit in self.selected}
-        for unit in self.files.plan.units:
-            if unit.id not in chosen:
-                result = _not_run(unit)
-                running.finish_unit(result)
-                self.listener(UnitFinished(result))
+    def _context(self, cluster: Cluster, lock: ApplyLock, journal: Journal, running: RunningResult) -> RunContext:
+        plan, options = self.files.plan, self.options
+        settings = Settings(
+            namespaces=plan.namespaces,
+            runtime_projection_mode=plan.runtime_projection_mode,
+            accept_observed_generation=plan.accept_observed_generation,
+        )
+        edited = edited_bodies(self.generated, plan)
+        return RunContext(
+            settings=RunSettings(
+                commit=options.commit,
+                soak_seconds=options.soak_seconds,
+                cutover_deadline_seconds=options.cutover_deadline_seconds,
+                stop_before=options.stop_before,
+                baseline=self.baseline,
+            ),
+            targets={target.id: target.body for target in plan.targets},
+            cluster=cluster,
+            writer=Writer(cluster, journal, running, self.clock, signal=self.signal, holds_lock=lock.is_ours),
+            journal=journal,
+            clock=self.clock,
+            revalidator=Revalidator(cluster, plan, settings, self.clock, edited),
+            gate=CutoverGate(unit.id for unit in self.selected),
+            listener=self.listener,
+            signal=self.signal,
+        )
 
-    def _end(self, journal: Journal, running: RunningResult, fault: RunFault | None) -> ApplyOutcome:
+    def _end(self, journal: Journal, running: RunningResult) -> ApplyOutcome:
         finished_at = self.clock.now()
-        stopped = fault.message if fault else "interrupted" if self.stop.is_set() else ""
+        counts = running.counts()
         try:
-            journal.append("runFinished", facts={"counts": {**count_units(running.results())}})
-        except JournalError as error:
-            fault = fault or RunFault("JournalNotWritable", str(error))
+            journal.append("runFinished", facts={"counts": {**counts}})
+        except RunStopped as stopped:
+            self.signal.stop_for(stopped.fault)
+        cut_short = self.signal.asked and bool(counts["interrupted"] or counts["unknown"])
+        fault = self.signal.fault
+        stopped_because = fault.message if fault else "interrupted" if cut_short else ""
         try:
-            result = running.complete(finished_at, stopped)
+            result = running.complete(finished_at, stopped_because)
         except RunStopped as cause:
-            fault = fault or cause.fault
-            result = running.snapshot(finished_at, stopped)
-        return ApplyOutcome(result, self.result_path, fault, interrupted=self.stop.is_set() and fault is None)
+            self.signal.stop_for(cause.fault)
+            result = running.snapshot(finished_at, stopped_because or cause.fault.message)
+        fault = self.signal.fault
+        return ApplyOutcome(result, self.result_path, fault, interrupted=cut_short and fault is None)
 
     def _empty_result(self) -> ApplyResult:
         plan = self.files.plan
@@ -250,81 +289,3 @@ class _Run:
             journal=journal_path(self.result_path).name,
             counts=count_units(()),
         )
-
-
-def _select(plan: Plan, options: ApplyOptions) -> tuple[Unit, ...]:
-    """Return the automatic units to run, in plan order.
-
-    Raises:
-        PlanRejected: the plan has no units, ``only`` names none of them, or ``stop_before`` names no step.
-    """
-    if options.stop_before and options.stop_before not in STEP_NAMES:
-        raise PlanRejected(f"--stop-before {options.stop_before} is no step; the steps are {', '.join(STEP_NAMES)}")
-    if not plan.units:
-        raise PlanRejected("the plan has no units, so there is nothing to apply")
-    known = {unit.id for unit in plan.units}
-    unknown = [unit_id for unit_id in options.only if unit_id not in known]
-    if unknown:
-        raise PlanRejected(f"--only {unknown[0]} is no unit of the plan; units are named like {plan.units[0].id}")
-    chosen = [
-        unit for unit in plan.units if unit.disposition == "automatic" and (not options.only or unit.id in options.only)
-    ]
-    if options.only and not chosen:
-        raise PlanRejected("--only selects no automatic unit, so there is nothing to apply")
-    return tuple(chosen[: options.limit] if options.limit is not None else chosen)
-
-
-def _not_run(unit: Unit) -> UnitResult:
-    if unit.disposition == "manual":
-        return UnitResult(
-            id=unit.id,
-            disposition="manual",
-            status="manual",
-            code=unit.outcome,
-            message=_message_of(unit),
-            next_step=_advice(unit.outcome),
-        )
-    code = unit.outcome if unit.disposition == "skip" else "NotSelected"
-    return UnitResult(
-        id=unit.id,
-        disposition=unit.disposition,
-        status="skipped",
-        code=code,
-        message=_summary(code),
-        next_step=_advice(code),
-    )
-
-
-def _message_of(unit: Unit) -> str:
-    return next((finding.message for finding in unit.reasons), _summary(unit.outcome))
-
-
-def _summary(code: str) -> str:
-    return CODES[code].summary if code in CODES else ""
-
-
-def _advice(code: str) -> str:
-    return CODES[code].advice if code in CODES else ""
-
-
-def _settings_of(plan: Plan) -> Settings:
-    return Settings(
-        namespaces=plan.namespaces,
-        runtime_projection_mode=plan.runtime_projection_mode,
-        accept_observed_generation=plan.accept_observed_generation,
-    )
-
-
-def _baseline(path: Path | None) -> dict[str, WorkloadFacts]:
-    """Return the workload facts of an archived result, by unit id.
-
-    Raises:
-        PlanRejected: it can't be read or is no result.
-    """
-    if path is None:
-        return {}
-    try:
-        units: Iterable[UnitResult] = decode_result(read(path)).units
-    except (PrivateFileError, ResultError) as error:
-        raise PlanRejected(f"--baseline {path} can't be used: {error}") from error
-    return {unit.id: unit.workload_before for unit in units if unit.workload_before is not None}

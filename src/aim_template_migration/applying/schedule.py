@@ -1,7 +1,9 @@
-"""Which units may run side by side (pure), and the gate before the cutovers."""
+"""Which units may run side by side, in which order, and the gate before the cutovers."""
 
+import heapq
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Sequence
 
 from aim_template_migration.documents.plan import CreateProfile, CreateProfileCache, Unit
 
@@ -12,6 +14,7 @@ def shared_groups(units: Sequence[Unit]) -> dict[str, str]:
 
     def root(unit_id: str) -> str:
         while group_of[unit_id] != unit_id:
+            group_of[unit_id] = group_of[group_of[unit_id]]  # halves the path, so that long chains stay cheap
             unit_id = group_of[unit_id]
         return unit_id
 
@@ -23,9 +26,50 @@ def shared_groups(units: Sequence[Unit]) -> dict[str, str]:
     return {unit.id: root(unit.id) for unit in units}
 
 
-def next_unit(pending: Iterable[str], groups: Mapping[str, str], busy: frozenset[str]) -> str | None:
-    """Return the first pending unit, in plan order, whose group has no unit under way."""
-    return next((unit_id for unit_id in pending if groups[unit_id] not in busy), None)
+class UnitQueue:
+    """Units that have not begun, in plan order; of units that share a target one runs at a time.
+
+    Taking and releasing cost the same however many units wait.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        """Take the units in plan order."""
+        self._group_of = shared_groups(units)
+        self._place = {unit.id: place for place, unit in enumerate(units)}
+        self._waiting: dict[str, deque[str]] = {}
+        for unit in units:
+            self._waiting.setdefault(self._group_of[unit.id], deque()).append(unit.id)
+        # The first unit of every group; of a group whose unit runs there is none.
+        self._ready = [(self._place[ids[0]], ids[0]) for ids in self._waiting.values()]
+        heapq.heapify(self._ready)
+        self._left = len(units)
+
+    def __len__(self) -> int:
+        """Return how many units have not begun."""
+        return self._left
+
+    def take(self) -> str | None:
+        """Return the first unit in plan order whose group has none under way, or None."""
+        if not self._ready:
+            return None
+        _, unit_id = heapq.heappop(self._ready)
+        self._waiting[self._group_of[unit_id]].popleft()
+        self._left -= 1
+        return unit_id
+
+    def release(self, unit_id: str) -> None:
+        """Let the next unit of the group begin, once for each unit taken."""
+        waiting = self._waiting[self._group_of[unit_id]]
+        if waiting:
+            heapq.heappush(self._ready, (self._place[waiting[0]], waiting[0]))
+
+    def drain(self) -> tuple[str, ...]:
+        """Return the units that will not begin, in plan order, and forget them."""
+        left = sorted((unit_id for ids in self._waiting.values() for unit_id in ids), key=self._place.__getitem__)
+        self._waiting = {group: deque() for group in self._waiting}
+        self._ready.clear()
+        self._left = 0
+        return tuple(left)
 
 
 def _targets(unit: Unit) -> tuple[str, ...]:
@@ -40,8 +84,9 @@ class CutoverGate:
     a fault of what all units share (R, "Controlled-development limitations").
     """
 
-    def __init__(self, unit_order: Sequence[str]) -> None:
-        self._waiting = list(unit_order)
+    def __init__(self, unit_order: Iterable[str]) -> None:
+        """Take the ids of the units of the run, in plan order."""
+        self._waiting = OrderedDict.fromkeys(unit_order)
         self._condition = threading.Condition()
         self._open = False
         self._halted_by = ""
@@ -90,9 +135,8 @@ class CutoverGate:
             return self._halted_by
 
     def _is_first(self, unit_id: str) -> bool:
-        return bool(self._waiting) and self._waiting[0] == unit_id
+        return next(iter(self._waiting), None) == unit_id
 
     def _leave(self, unit_id: str) -> None:
-        if unit_id in self._waiting:
-            self._waiting.remove(unit_id)
+        self._waiting.pop(unit_id, None)
         self._condition.notify_all()

@@ -1,14 +1,20 @@
 """The steps that create targets: an AIMProfile, and the service-driven AIMProfileCache."""
 
-from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, AIM_PROFILE_CACHE, JOB, PVC, Kind
+from collections.abc import Mapping
+from dataclasses import replace
+
+from aim_api.kinds import AIM_PROFILE, AIM_PROFILE_CACHE, Kind
 from aim_api.tree import JsonObject, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
-from aim_template_migration.applying.failures import UnitStopped, stop_unit
-from aim_template_migration.applying.patching import fields_not_stored
-from aim_template_migration.applying.readiness import artifact_fault, new_artifact, pvc_fault
+from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
+from aim_template_migration.applying.weights import know_sources, require_weights
 from aim_template_migration.applying.writer import Found, Write
-from aim_template_migration.documents.plan import AwaitProfileCache, CreateProfile, CreateProfileCache, PinnedArtifact
-from aim_template_migration.kube.errors import NotFound
+from aim_template_migration.documents.plan import CreateProfile, CreateProfileCache, Pin
+from aim_template_migration.kube.errors import NotFound, RequestError
+from aim_template_migration.planning.comparison import differing_fields
+from aim_template_migration.planning.reduction import reduce
+
+_SHOWN_FIELDS = 5
 
 
 def create_profile(state: UnitState, step: CreateProfile) -> None:
@@ -26,108 +32,115 @@ def create_profile_cache(state: UnitState, step: CreateProfileCache) -> None:
     Raises:
         UnitStopped: an artifact or PVC is not as pinned, another cache of this name exists, or the creation is refused.
     """
-    require_artifacts(state, pinned_artifacts(state))
+    require_weights(state)
+    if not state.dry_run:
+        know_sources(state)
     _ensure(state, "CreateProfileCache", AIM_PROFILE_CACHE, step.target)
 
 
-def pinned_artifacts(state: UnitState) -> tuple[PinnedArtifact, ...]:
-    """Return the predecessor's artifacts that the unit's cache must adopt."""
-    return next(step.artifacts for step in state.unit.steps if isinstance(step, AwaitProfileCache))
-
-
-def require_artifacts(state: UnitState, pinned: tuple[PinnedArtifact, ...]) -> None:
-    """Re-read the pinned artifacts and their PVCs, and look for artifacts that have appeared for the same sources.
-
-    Raises:
-        UnitStopped: one is gone, replaced, owned, not Ready or not Bound, or another one has appeared.
-    """
-    live = {get_str(item, "metadata", "name"): item for item in state.list(AIM_ARTIFACT)}
-    appeared = new_artifact(list(live.values()), pinned)
-    if appeared is not None:
-        raise stop_unit("DownloadStarted", appeared.message)
-    for artifact in pinned:
-        found = live.get(artifact.name)
-        fault = artifact_fault(found, artifact) if found is not None else "it is gone"
-        if fault:
-            raise stop_unit("ArtifactChanged", f"AIMArtifact/{state.namespace}/{artifact.name}: {fault}")
-        require_pvc(state, artifact)
-
-
-def require_pvc(state: UnitState, artifact: PinnedArtifact) -> None:
-    """Re-read the live PVC of a pinned artifact on its own.
-
-    Raises:
-        UnitStopped: it is gone, replaced, terminating or not Bound.
-    """
-    pvc = state.read(PVC, artifact.pvc_name)
-    fault = pvc_fault(pvc, artifact) if pvc is not None else "it is gone"
-    if fault:
-        raise stop_unit("PvcChanged", f"PersistentVolumeClaim/{state.namespace}/{artifact.pvc_name}: {fault}")
-
-
-def download_jobs(state: UnitState, pinned: tuple[PinnedArtifact, ...]) -> frozenset[str]:
-    """Return the UIDs of Jobs that the pinned artifacts own: a new one among them means a download."""
-    owners = {artifact.uid for artifact in pinned}
-    return frozenset(
-        get_str(job, "metadata", "uid") or ""
-        for job in state.list(JOB)
-        if any(get_str(owner, "uid") in owners for owner in get_objects(job, "metadata", "ownerReferences"))
-    )
-
-
 def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
-    body = state.context.plan.target(target_id).body
-    name = get_str(body, "metadata", "name") or ""
-    found, live = _compare(state.read(kind, name), body)
-    if found == "stored":
-        _record_present(state, step, live)
+    pin = next((pin for pin in state.unit.pins if pin.reference.id == target_id), None)
+    if pin is not None and not pin.absent:
+        _require_pinned(state, step, pin)
         return
-    if found == "other":
-        raise _conflict(target_id, live, body)
-    cluster = state.context.cluster
+    body = state.context.targets[target_id]
+    name = get_str(body, "metadata", "name") or ""
+    schemas = _schemas(state)
+    live = state.read(kind, name)
+    if live is not None:
+        fault = difference(kind, body, live, schemas)
+        if fault:
+            raise stop_unit("TargetDiffers", f"{target_id} exists already: {fault}")
+        state.record(step, {"alreadyPresent": True, "uid": get_str(live, "metadata", "uid") or ""})
+        return
     write = Write(
         unit=state.unit.id,
         step=step,
         object_id=target_id,
-        prepared=cluster.prepare_create(kind, body, state.namespace, dry_run=state.dry_run),
+        prepared=state.context.cluster.prepare_create(kind, body, state.namespace, dry_run=state.dry_run),
         must_hold=body,
-        read_back=lambda: _compare(read_back(state, kind, name), body),
+        read_back=lambda: _found(kind, body, read_back(state, kind, name), schemas),
     )
-    answer = state.context.writer.send(write)
+    try:
+        answer = state.context.writer.send(write)
+    except UnitStopped as stopped:
+        raise _named_cause(state, kind, target_id, stopped) from stopped
     state.warn(step, answer.warnings)
-    if not state.dry_run:
-        state.context.revalidator.forget(state.namespace)
+
+
+def _require_pinned(state: UnitState, step: str, pin: Pin) -> None:
+    """A target that was there when the plan was made must still be that one; it is never made anew."""
+    reading = state.read_pin(pin)
+    breach = reading.breach
+    if breach is not None:
+        raise stop_unit(breach.code, breach.message)
+    state.record(step, {"alreadyPresent": True, "uid": pin.uid})
+
+
+def difference(kind: Kind, body: JsonObject, live: JsonObject, schemas: Mapping[str, JsonObject]) -> str:
+    """Return in which way a live object is not the planned target, or an empty string (pure).
+
+    A target that the plan would create may be there already only if it is ownerless, is not terminating, and equals the
+    plan's: every planned field after defaulting, and no other field that a template could state.
+    """
+    observed = reduce(kind, live)
+    if observed.owner_references:
+        owner = observed.owner_references[0]
+        return f"it is owned by {owner.kind} {owner.name}"
+    if observed.terminating:
+        return "it is terminating"
+    differing = differing_fields(body, observed, schemas)
+    if not differing:
+        return ""
+    more = f" and {len(differing) - _SHOWN_FIELDS} more" if len(differing) > _SHOWN_FIELDS else ""
+    return f"it has other content in {', '.join(differing[:_SHOWN_FIELDS])}{more}"
 
 
 def read_back(state: UnitState, kind: Kind, name: str) -> JsonObject | None:
-    """Read an object while a lost answer is settled.
+    """Read an object after a write to it.
 
     Raises:
-        RequestError: it can't be read now; the settling goes on.
+        RequestError: it can't be read now.
     """
     try:
-        return state.context.cluster.get(kind, name, state.namespace)
+        return state.context.cluster.get(kind, name, state.namespace if kind.namespaced else None)
     except NotFound:
         return None
 
 
-def _compare(live: JsonObject | None, body: JsonObject) -> tuple[Found, JsonObject]:
-    """Return whether a live object is the planned target: ownerless, staying, and with every planned field."""
+def _found(
+    kind: Kind, body: JsonObject, live: JsonObject | None, schemas: Mapping[str, JsonObject]
+) -> tuple[Found, JsonObject]:
     if live is None:
         return "notStored", {}
-    foreign = (
-        bool(get_objects(live, "metadata", "ownerReferences"))
-        or get_str(live, "metadata", "deletionTimestamp") is not None
+    return ("other" if difference(kind, body, live, schemas) else "stored"), live
+
+
+def _named_cause(state: UnitState, kind: Kind, target_id: str, stopped: UnitStopped) -> UnitStopped:
+    """After a conflict: read again and say what is there now. The unit stops all the same."""
+    if stopped.failure.http_status not in (409, 422):
+        return stopped
+    body = state.context.targets[target_id]
+    try:
+        live = read_back(state, kind, get_str(body, "metadata", "name") or "")
+    except RequestError:
+        return stopped
+    if live is None:
+        return stopped
+    fault = difference(kind, body, live, _schemas(state))
+    if fault:
+        message = f"{target_id} appeared between reading and writing: {fault}"
+        return UnitStopped(replace(stopped.failure, code="TargetDiffers", message=message))
+    managers = sorted({get_str(entry, "manager") or "" for entry in get_objects(live, "metadata", "managedFields")})
+    message = (
+        f"{target_id} appeared between reading and writing (field managers: {', '.join(managers) or 'none'}); "
+        "it equals the plan's, so that a rerun goes on from it"
     )
-    return ("other" if foreign or fields_not_stored({"spec": body.get("spec")}, live) else "stored"), live
+    return UnitStopped(replace(stopped.failure, code="WriteConflict", message=message))
 
 
-def _conflict(target_id: str, live: JsonObject, body: JsonObject) -> UnitStopped:
-    differing = fields_not_stored({"spec": body.get("spec")}, live)
-    if differing:
-        return stop_unit("TargetDiffers", f"{target_id} exists already with other content: {', '.join(differing[:5])}")
-    return stop_unit("TargetDiffers", f"{target_id} exists already and is owned by something else or terminating")
-
-
-def _record_present(state: UnitState, step: str, live: JsonObject) -> None:
-    state.record(step, {"alreadyPresent": True, "uid": get_str(live, "metadata", "uid") or ""})
+def _schemas(state: UnitState) -> Mapping[str, JsonObject]:
+    try:
+        return state.context.revalidator.schemas
+    except RequestError as error:
+        raise refusal(error, verb="reading", object_id="the CRDs of the targets", dry_run=False) from error

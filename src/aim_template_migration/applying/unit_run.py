@@ -1,28 +1,21 @@
 """One unit, from its fences to its soak: steps in the closed order, each begun and completed in the journal."""
 
-from collections.abc import Callable
+import contextlib
 from dataclasses import dataclass
 
-from aim_api.kinds import AIM_SERVICE
 from aim_template_migration.applying.awaiting import await_profile, await_profile_cache
 from aim_template_migration.applying.confirming import (
     confirm,
     confirm_after_soak,
     confirm_earlier_cutover,
-    cut_over_step,
     halting,
-    live_pin,
 )
-from aim_template_migration.applying.context import RunContext, UnitState
-from aim_template_migration.applying.cutover import cut_over, is_cut_over
-from aim_template_migration.applying.failures import Failure, UnitStopped
+from aim_template_migration.applying.context import TRANSIENT_CODES, RunContext, UnitState
+from aim_template_migration.applying.cutover import cut_over, is_cut_over, require_turn
+from aim_template_migration.applying.failures import Failure, RunFault, RunStopped, UnitStopped
 from aim_template_migration.applying.protecting import protect_artifact
-from aim_template_migration.applying.targets import (
-    create_profile,
-    create_profile_cache,
-    download_jobs,
-    pinned_artifacts,
-)
+from aim_template_migration.applying.revalidate import PinReading
+from aim_template_migration.applying.targets import create_profile, create_profile_cache
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import (
     AnyStep,
@@ -37,7 +30,7 @@ from aim_template_migration.documents.plan import (
     Unit,
     step_name,
 )
-from aim_template_migration.documents.result import Identity, UnitResult
+from aim_template_migration.documents.result import UnitResult
 
 _WAITS = (AwaitProfile, AwaitProfileCache, ReverifyProfileCache, ConfirmNoRollout)
 
@@ -48,20 +41,18 @@ class Soaking:
 
     Attributes:
         due: monotonic time, in seconds.
-        state: the unit.
     """
 
     due: float
-    state: UnitState
 
 
 class UnitRun:
     """Runs one unit. Nothing is rolled back or repaired, wherever it stops (R, "Partial recovery")."""
 
     def __init__(self, context: RunContext, unit: Unit) -> None:
+        """Take what the run shares, and the unit."""
         self._context = context
         self._state = UnitState(unit, context)
-        self._jobs_before: frozenset[str] = frozenset()
 
     def run(self) -> UnitResult | Soaking:
         """Run the unit up to its end or its soak.
@@ -69,19 +60,22 @@ class UnitRun:
         Raises:
             RunStopped: credentials, disk or lock stop the whole run.
         """
-        self._context.journal.append("unitStarted", unit=self._state.unit.id)
+        state = self._state
+        self._context.journal.append("unitStarted", unit=state.unit.id)
         try:
-            if self._already_cut_over():
-                self._do("ConfirmNoRollout", lambda: confirm_earlier_cutover(self._state, self._confirm_step()))
+            state.require_running()
+            readings = state.read_pins()
+            if self._already_cut_over(readings):
+                self._begin("ConfirmNoRollout")
+                confirm_earlier_cutover(state, state.confirm_step, readings)
+                self._complete("ConfirmNoRollout")
                 return self._finish(code="AlreadyCutOver")
-            self._context.revalidator.require_unchanged(self._state.unit)
-            for step in self._state.unit.steps:
+            self._context.revalidator.require_unchanged(state.unit, readings)
+            for step in state.unit.steps:
                 self._run_step(step)
         except UnitStopped as stopped:
             return self._fail(stopped)
-        if self._state.dry_run:
-            return self._finish()
-        return self._begin_soak()
+        return self._finish() if state.dry_run else self._begin_soak()
 
     def finish_soak(self) -> UnitResult:
         """Look at the unit once more after its soak.
@@ -93,40 +87,54 @@ class UnitRun:
         try:
             state.require_running()
             assert state.workload_before is not None
-            confirm_after_soak(state, self._confirm_step(), state.workload_before)
+            confirm_after_soak(state, state.confirm_step, state.workload_before)
         except UnitStopped as stopped:
             return self._fail(stopped)
         self._complete("ConfirmNoRollout")
         return self._finish()
 
-    def interrupted(self, code: str, message: str) -> UnitResult:
-        """Return how far the unit has come, where the run itself had to stop; nothing more is read or written."""
-        return self._result(Failure(code, message, status="interrupted"), read_identities=False)
+    def stopped_by(self, fault: RunFault, *, in_flight: bool) -> UnitResult:
+        """Return how far the unit has come, where the run itself had to stop; nothing more is read or written.
+
+        Args:
+            fault: what stops the run.
+            in_flight: whether the outcome of a write of this unit is on no record.
+        """
+        if in_flight:
+            message = f"{fault.message}; whether the last request was carried out is on no record"
+            return self._result(Failure("OutcomeUnknown", message, status="unknown"))
+        return self._result(Failure(fault.code, fault.message, status="interrupted"))
+
+    def broken(self, message: str, *, in_flight: bool) -> UnitResult:
+        """Return how far the unit has come, where a fault of this tool ended it; nothing more is read or written."""
+        if "CutOver" in self._state.attempted and not self._state.dry_run:
+            self._context.gate.halt(self._state.unit.id)  # nothing proves that its workload still runs
+        return self._result(Failure("UnexpectedError", message, status="unknown" if in_flight else "failed"))
 
     def _begin_soak(self) -> Soaking | UnitResult:
-        due = self._context.clock.monotonic() + self._context.settings.soak_seconds
-        self._state.progress("ConfirmNoRollout", "waiting", f"soaking for {self._context.settings.soak_seconds:g} s")
+        clock, seconds = self._context.clock, self._context.settings.soak_seconds
+        due = clock.monotonic() + seconds
+        self._state.progress("ConfirmNoRollout", "waiting", f"soaking for {seconds:g} s")
         if not self._context.gate.is_first(self._state.unit.id):
-            return Soaking(due, self._state)
-        while self._context.clock.monotonic() < due and not self._context.stop.is_set():
-            self._context.clock.sleep(min(1.0, max(0.0, due - self._context.clock.monotonic())))
+            return Soaking(due)
+        while clock.monotonic() < due and not self._context.signal.is_set():
+            clock.sleep(min(1.0, due - clock.monotonic()))
         return self.finish_soak()
 
     def _run_step(self, step: AnyStep) -> None:
-        name = step_name(step)
+        state, name = self._state, step_name(step)
         if name == self._context.settings.stop_before:
             raise UnitStopped(Failure("StoppedBefore", f"stopped before {name}, as asked", status="skipped"))
-        self._state.require_running()
-        if self._state.dry_run and isinstance(step, _WAITS):
-            self._state.not_checked.append(f"{name}: it waits for the operator, which sees nothing of a dry run")
+        state.require_running()
+        if state.dry_run and isinstance(step, _WAITS):
+            state.not_checked.append(f"{name}: it waits for the operator, which sees nothing of a dry run")
             return
         if isinstance(step, ReverifyProfileCache):
             self._take_turn()
-        if isinstance(step, ConfirmNoRollout):
-            self._begin(name)  # complete only once the soak is over
-            self._perform(step)
-            return
-        self._do(name, lambda: self._perform(step))
+        self._begin(name)
+        self._perform(step)
+        if not isinstance(step, ConfirmNoRollout):  # complete only once the soak is over
+            self._complete(name)
 
     def _perform(self, step: AnyStep) -> None:
         state = self._state
@@ -136,10 +144,9 @@ class UnitRun:
             case AwaitProfile():
                 await_profile(state, step)
             case CreateProfileCache():
-                self._jobs_before = download_jobs(state, pinned_artifacts(state))
                 create_profile_cache(state, step)
             case AwaitProfileCache() | ReverifyProfileCache():
-                await_profile_cache(state, step, self._jobs_before)
+                await_profile_cache(state, step)
             case ProtectArtifact():
                 protect_artifact(state, step)
             case CutOver():
@@ -150,35 +157,18 @@ class UnitRun:
 
     def _take_turn(self) -> None:
         """Wait for the turn to cut over, then hold the fences once more: the wait may have been long."""
-        self._state.progress(
-            "ReverifyProfileCache", "waiting", "waiting for the first cutover of the run to be confirmed"
-        )
-        if not self._context.gate.wait(self._state.unit.id):
-            self._state.require_running()
-            by = self._context.gate.halted_by
-            if not by:
-                raise UnitStopped(Failure("FailFast", CODES["FailFast"].summary, status="skipped"))
-            raise UnitStopped(
-                Failure(
-                    "HaltedAfterRollout",
-                    f"not cut over, because {by} halted the cutovers of this run",
-                    status="skipped",
-                )
-            )
-        self._context.revalidator.require_unchanged(self._state.unit)
-
-    def _already_cut_over(self) -> bool:
         state = self._state
-        live = state.read(AIM_SERVICE, state.unit.id.split("/")[2])
-        return live is not None and is_cut_over(live, cut_over_step(state), self._confirm_step().profile_name)
+        state.progress("ReverifyProfileCache", "waiting", "waiting for the first cutover of the run to be confirmed")
+        if not self._context.gate.wait(state.unit.id):
+            state.require_running()
+            require_turn(state)
+            raise UnitStopped(Failure("FailFast", CODES["FailFast"].summary, status="skipped"))
+        self._context.revalidator.require_unchanged(state.unit, state.read_pins())
 
-    def _confirm_step(self) -> ConfirmNoRollout:
-        return next(step for step in self._state.unit.steps if isinstance(step, ConfirmNoRollout))
-
-    def _do(self, name: str, action: Callable[[], None]) -> None:
-        self._begin(name)
-        action()
-        self._complete(name)
+    def _already_cut_over(self, readings: tuple[PinReading, ...]) -> bool:
+        live = next((reading.raw for reading in readings if reading.pin.role == "service"), None)
+        state = self._state
+        return live is not None and is_cut_over(live, state.cut_over_step, state.confirm_step.profile_name)
 
     def _begin(self, name: str) -> None:
         self._context.journal.append("stepStarted", unit=self._state.unit.id, step=name)
@@ -191,22 +181,26 @@ class UnitRun:
         self._state.progress(name, "completed")
 
     def _fail(self, stopped: UnitStopped) -> UnitResult:
-        failure = stopped.failure
+        failure, unit = stopped.failure, self._state.unit.id
         if halting(stopped):
-            self._context.gate.halt(self._state.unit.id)
-        self._context.journal.append(
-            "failed", unit=self._state.unit.id, facts={"code": failure.code, "message": failure.message}
-        )
-        return self._result(failure)
+            self._context.gate.halt(unit)
+        if failure.status in ("failed", "unknown"):
+            self._context.journal.append("failed", unit=unit, facts={"code": failure.code, "message": failure.message})
+            if failure.code not in TRANSIENT_CODES:
+                self._refresh_identities()
+        return self._finish(failure)
 
-    def _finish(self, code: str = "") -> UnitResult:
-        self._context.journal.append(
-            "unitFinished", unit=self._state.unit.id, facts={"status": "succeeded", "code": code}
-        )
-        return self._result(None, code)
+    def _finish(self, failure: Failure | None = None, code: str = "") -> UnitResult:
+        if failure is None and not self._state.dry_run:
+            self._refresh_identities()
+        result = self._result(failure, code)
+        facts: dict[str, str] = {"status": result.status, "code": result.code}
+        self._context.journal.append("unitFinished", unit=result.id, facts={**facts})
+        return result
 
-    def _result(self, failure: Failure | None, code: str = "", *, read_identities: bool = True) -> UnitResult:
+    def _result(self, failure: Failure | None, code: str = "") -> UnitResult:
         state = self._state
+        order = {pin.reference.id: place for place, pin in enumerate(state.unit.pins)}
         return UnitResult(
             id=state.unit.id,
             disposition=state.unit.disposition,
@@ -220,7 +214,7 @@ class UnitRun:
             completed_steps=tuple(state.completed),
             last_attempted_step=state.attempted[-1] if state.attempted else "",
             last_completed_step=state.completed[-1] if state.completed else "",
-            identities=self._identities() if read_identities else (),
+            identities=tuple(sorted(state.identities.values(), key=lambda item: order[item.reference.id])),
             resolved_profile=state.resolved_profile,
             workload_before=state.workload_before,
             workload_after=state.workload_after,
@@ -228,24 +222,7 @@ class UnitRun:
             not_checked=tuple(state.not_checked),
         )
 
-    def _identities(self) -> tuple[Identity, ...]:
-        """Return the unit's objects as they are now; what can't be read now is left out rather than guessed."""
-        found: list[Identity] = []
-        for pin in self._state.unit.pins:
-            try:
-                live = live_pin(self._state, pin)
-            except UnitStopped:
-                continue
-            if live is not None:
-                found.append(
-                    Identity(
-                        role=pin.role,
-                        reference=pin.reference,
-                        uid=live.pin.uid,
-                        generation=live.pin.generation,
-                        owner_references=live.pin.owner_references,
-                        paused=live.pin.paused,
-                        resource_version=live.pin.resource_version,
-                    )
-                )
-        return tuple(found)
+    def _refresh_identities(self) -> None:
+        """Read the unit's objects as they are now; what can't be read stays as it was read last."""
+        with contextlib.suppress(UnitStopped, RunStopped):
+            self._state.read_pins()

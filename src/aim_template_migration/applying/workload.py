@@ -43,6 +43,21 @@ def template_hash(deployment: JsonObject | None) -> str:
     return digest(spec.get("template") if isinstance(spec, dict) else None)
 
 
+def facts_object(facts: WorkloadFacts) -> JsonObject:
+    """Return the facts as a JSON object, for the journal."""
+    return {
+        "uid": facts.uid,
+        "generation": facts.generation,
+        "specDigest": facts.spec_digest,
+        "metadataDigest": facts.metadata_digest,
+        "templateHash": facts.template_hash,
+        "pods": [
+            {"name": pod.name, "uid": pod.uid, "restarts": pod.restarts, "templateHash": pod.template_hash}
+            for pod in facts.pods
+        ],
+    }
+
+
 def find_change(before: WorkloadFacts, after: WorkloadFacts) -> Change | None:
     """Return the first difference that means a rollout or a restart, or None."""
     return _desired_change(before, after) or _pod_change(before, after)

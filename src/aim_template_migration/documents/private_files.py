@@ -4,6 +4,7 @@ Everything the tool writes may name credentials or show how a cluster is built, 
 not even for the moment between creation and a later chmod (R, "Plan and review"). Modes do not depend on the umask.
 """
 
+import contextlib
 import errno
 import os
 import secrets
@@ -13,6 +14,9 @@ from pathlib import Path
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
+_WRITABLE_BY_OTHERS = 0o022
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
+_NO_DIRECTORY_SYNC = frozenset({errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
 
 
 class PrivateFileError(Exception):
@@ -27,31 +31,38 @@ def write_new(path: Path, data: bytes) -> None:
     """
     temporary = _write_temporary(path, data)
     try:
-        # A hard link fails if the name exists, even a dangling symlink; a rename would replace it silently.
-        os.link(temporary, path, follow_symlinks=False)
+        _publish(temporary, path)
         sync_directory(path.parent)
     except FileExistsError:
         raise PrivateFileError(f"{path} exists already and is never overwritten; choose another name") from None
     except OSError as error:
         raise PrivateFileError(f"{path} can't be written: {_reason(error)}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
-def replace(path: Path, data: bytes) -> None:
+def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Replace ``path`` with ``data`` in one step: readers see the old bytes or the new, never a mixture.
+
+    Args:
+        path: the file.
+        data: its new content.
+        durable: wait until the new content would survive a power failure.
 
     Raises:
         PrivateFileError: the path is a symlink, or the disk or the permissions do not allow it.
     """
     if path.is_symlink():
         raise PrivateFileError(f"{path} is a symbolic link, which is never followed or replaced; remove it first")
-    temporary = _write_temporary(path, data)
+    temporary = _write_temporary(path, data, durable=durable)
     try:
         temporary.replace(path)
-        sync_directory(path.parent)
+        if durable:
+            sync_directory(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise PrivateFileError(f"{path} can't be replaced: {_reason(error)}") from error
 
 
@@ -89,16 +100,14 @@ def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
         PrivateFileError: the directory exists, its parent does not, or the disk or the permissions do not allow it.
     """
     require_absent(directory)
-    temporary = directory.parent / f".{directory.name}.{secrets.token_hex(6)}.partial"
+    temporary = directory.parent / f".{secrets.token_hex(8)}.partial"
     try:
         temporary.mkdir(mode=DIRECTORY_MODE)
         temporary.chmod(DIRECTORY_MODE)
         for name, data in files.items():
             _write_exclusive(temporary / name, data)
         sync_directory(temporary)
-        # Renaming onto the directory just made here is the portable way to "rename unless it exists".
-        directory.mkdir(mode=DIRECTORY_MODE)
-        temporary.rename(directory)
+        _rename_directory(temporary, directory)
         sync_directory(directory.parent)
     except FileExistsError:
         _remove_partial(temporary)
@@ -125,19 +134,59 @@ def require_absent(directory: Path) -> None:
         )
 
 
+def require_private_directory(directory: Path) -> None:
+    """Refuse a directory whose content others could exchange under this tool's eyes.
+
+    Raises:
+        PrivateFileError: it is absent, a symlink, no directory, someone else's, or writable by others.
+    """
+    try:
+        facts = directory.lstat()
+    except OSError as error:
+        raise PrivateFileError(f"{directory} can't be read: {_reason(error)}") from error
+    if stat.S_ISLNK(facts.st_mode):
+        raise PrivateFileError(f"{directory} is a symbolic link, which is never followed; name the directory itself")
+    if not stat.S_ISDIR(facts.st_mode):
+        raise PrivateFileError(f"{directory} is no directory")
+    if facts.st_uid not in (os.geteuid(), 0):
+        raise PrivateFileError(
+            f"{directory} belongs to user id {facts.st_uid}, not to you; private files are never taken from others"
+        )
+    if facts.st_mode & _WRITABLE_BY_OTHERS:
+        raise PrivateFileError(
+            f"{directory} can be written by others (mode {stat.S_IMODE(facts.st_mode):04o}); "
+            "make it private with chmod 700"
+        )
+
+
 def sync_directory(directory: Path) -> None:
-    """Make a new name in ``directory`` durable."""
+    """Make a new name in ``directory`` durable, on file systems that can.
+
+    Raises:
+        OSError: it can't be synced.
+    """
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_DIRECTORY_SYNC:
+            raise
     finally:
         os.close(descriptor)
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open ``path`` with ``flags`` for a descriptor that is private (0600) whatever the umask, following no link."""
+    """Open ``path`` with ``flags`` for a descriptor that is private (0600) whatever the umask, following no link.
+
+    Raises:
+        OSError: it can't be opened.
+    """
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
-    os.fchmod(descriptor, FILE_MODE)
+    try:
+        os.fchmod(descriptor, FILE_MODE)
+    except OSError:
+        os.close(descriptor)
+        raise
     return descriptor
 
 
@@ -148,32 +197,59 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _write_temporary(path: Path, data: bytes) -> Path:
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(6)}.partial"
+def _publish(temporary: Path, path: Path) -> None:
+    """Give a finished file its name, unless the name is taken."""
     try:
-        _write_exclusive(temporary, data)
+        # A hard link fails if the name exists, even a dangling symlink; a rename would replace it silently.
+        os.link(temporary, path, follow_symlinks=False)
+    except FileExistsError:
+        raise
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        # A file system without hard links: the name is taken exclusively, then the finished file renamed onto it.
+        os.close(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        temporary.replace(path)
+
+
+def _rename_directory(temporary: Path, directory: Path) -> None:
+    """Rename unless the name is taken: onto an empty directory just made here, which a rename may replace."""
+    directory.mkdir(mode=DIRECTORY_MODE)
+    try:
+        temporary.rename(directory)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+        raise
+
+
+def _write_temporary(path: Path, data: bytes, *, durable: bool = True) -> Path:
+    temporary = path.parent / f".{secrets.token_hex(8)}.partial"
+    try:
+        _write_exclusive(temporary, data, durable=durable)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise PrivateFileError(f"{path} can't be written: {_reason(error)}") from error
     return temporary
 
 
-def _write_exclusive(path: Path, data: bytes) -> None:
+def _write_exclusive(path: Path, data: bytes, *, durable: bool = True) -> None:
     descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_all(descriptor, data)
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
 def _remove_partial(directory: Path) -> None:
     """Remove a partial directory that this process made; what can't be removed is left, never the final name."""
-    if not directory.is_dir():
-        return
-    for file in directory.iterdir():
-        file.unlink(missing_ok=True)
-    directory.rmdir()
+    with contextlib.suppress(OSError):
+        for file in directory.iterdir():
+            file.unlink(missing_ok=True)
+        directory.rmdir()
 
 
 def _already_exists(directory: Path) -> PrivateFileError:

@@ -75,12 +75,13 @@ class WorkloadFacts(Document, frozen=True):
 
 
 class OpenAttempt(Document, frozen=True):
-    """A request that may have left without its outcome being known yet."""
+    """A request that may have left without its outcome being known yet; a dry run stores nothing either way."""
 
     unit: str
     step: str
     object: str
     at: str
+    dry_run: bool = False
 
 
 class UnitResult(Document, frozen=True):

@@ -51,7 +51,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         ),
         (
             "CutoverDiffers",
-            "The cutover patch would change, or changed, more than the plan says.",
+            "The cutover patch would leave, or left, the service otherwise than the plan says.",
             "A mutating webhook or a defaulting rule interferes; name its owner and review what it changes before any further cutover.",
         ),
         (
@@ -122,8 +122,23 @@ APPLYING_CODES: tuple[Code, ...] = (
         ),
         (
             "AnswerDiffers",
-            "The server's answer lacks or changed a field that was sent.",
+            "The server's answer to a write lacks or changed a field that was sent.",
             "A webhook or an older CRD prunes or mutates it. Check the CRDs' versions and the mutating webhooks.",
+        ),
+        (
+            "ReadBackDiffers",
+            "The server accepted a write, but reading the object back shows something else, or nothing.",
+            "Another controller or a webhook undoes it, or the server lies. Find out which before applying again.",
+        ),
+        (
+            "ServerError",
+            "The API server answered a read with an internal error (5xx), even when it was repeated.",
+            "Check the health of the API server, then apply again with the same plan.",
+        ),
+        (
+            "UnexpectedError",
+            "A fault of this tool ended the unit.",
+            "Run inspect on the plan to see how far the unit came, and report the fault with the message; the exit code is 1.",
         ),
         ("AnswerLost", "The answer to a dry run was lost; a dry run stores nothing.", "Run the dry run again."),
         (
@@ -146,7 +161,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         ),
         (
             "HaltedAfterRollout",
-            "Not cut over, because another unit showed a rollout or an unobserved cutover.",
+            "Not cut over, or not begun, because another unit showed a rollout or an unobserved cutover.",
             "Settle that unit first; then apply again from live state.",
         ),
         (
@@ -154,10 +169,15 @@ APPLYING_CODES: tuple[Code, ...] = (
             "Stopped before the step that --stop-before names.",
             "Apply again without --stop-before to go on from live state.",
         ),
+        (
+            "MadeManual",
+            "The unit was automatic in the plan as generated and was made manual by hand.",
+            "Nothing was written for it. Plan again if it is to be migrated after all.",
+        ),
         ("NotSelected", "Left out by --only or --limit.", "Apply again with another selection."),
         (
             "FailFast",
-            "Not begun, because another unit failed and --fail-fast was given.",
+            "Not begun, or not cut over, because another unit failed and --fail-fast was given.",
             "Settle that unit first; then apply again.",
         ),
         (
