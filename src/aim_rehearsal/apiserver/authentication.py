@@ -44,9 +44,9 @@ class Authenticator:
             ApiError: the token is not one of this server.
         """
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if not scheme:
+        if scheme.lower() != "bearer" or not token.strip():
             return _ANONYMOUS
-        user = self._users.get(token.strip()) if scheme.lower() == "bearer" else None
+        user = self._users.get(token.strip())
         if user is None:
             raise unauthorized()
         return user

@@ -9,6 +9,7 @@ from aim_rehearsal.apiserver.resources import ALL_VERBS, Resource, ServedVersion
 from aim_rehearsal.apiserver.structural import StructuralSchema
 
 _CREATE_ONLY = ("create",)
+_NO_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
 _STATUS = frozenset({"status"})
 _EVENT_FIELDS = (
     "involvedObject.kind",
@@ -102,7 +103,16 @@ def _resource(
 
 def _core() -> Iterator[Resource]:
     everywhere = ("all",)
-    yield _resource("", "v1", "Namespace", "namespaces", "ns", namespaced=False, subresources=_STATUS | {"finalize"})
+    yield _resource(
+        "",
+        "v1",
+        "Namespace",
+        "namespaces",
+        "ns",
+        namespaced=False,
+        subresources=_STATUS | {"finalize"},
+        verbs=_NO_COLLECTION,
+    )
     yield _resource("", "v1", "Node", "nodes", "no", namespaced=False, subresources=_STATUS)
     yield _resource("", "v1", "PersistentVolume", "persistentvolumes", "pv", namespaced=False, subresources=_STATUS)
     yield _resource("", "v1", "Pod", "pods", "po", subresources=_STATUS, categories=everywhere)

@@ -103,6 +103,10 @@ def write_options(call: Call, kind: str, *, applying: bool = False) -> WriteOpti
         problems.append(
             FieldError("FieldValueTooLong", "fieldManager", f"Too long: may not be more than {_MANAGER_LIMIT} bytes")
         )
+    for position, character in enumerate(manager):
+        if not character.isprintable():
+            why = f"invalid character U+{ord(character):04X} (at position {position})"
+            problems.append(FieldError("FieldValueInvalid", "fieldManager", f"Invalid value: {quoted(manager)}: {why}"))
     if applying and not manager:
         problems.append(FieldError("FieldValueRequired", "fieldManager", "Required value: is required for apply patch"))
     if "force" in query and kind == "PatchOptions" and not applying:

@@ -20,11 +20,12 @@ from aim_rehearsal.apiserver.errors import (
     no_such_method,
     no_such_resource,
     not_found,
+    quoted,
     too_large,
 )
 from aim_rehearsal.apiserver.faults import FaultHook
 from aim_rehearsal.apiserver.finalizing import finalize_namespace
-from aim_rehearsal.apiserver.messages import Request, Response, json_response, text_response
+from aim_rehearsal.apiserver.messages import Request, Response, as_yaml, json_response, text_response
 from aim_rehearsal.apiserver.patching import patch_object, update_object
 from aim_rehearsal.apiserver.paths import answer_path
 from aim_rehearsal.apiserver.reading import get_object, list_objects
@@ -33,6 +34,7 @@ from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.reviews import REVIEW_KINDS, review
 from aim_rehearsal.apiserver.routing import RequestInfo, parse_request
 from aim_rehearsal.apiserver.store import Store
+from aim_rehearsal.apiserver.tables import wants_yaml
 from aim_rehearsal.apiserver.times import now
 from aim_rehearsal.apiserver.watching import watch_objects
 from aim_rehearsal.apiserver.writing import Writer
@@ -101,6 +103,7 @@ class ApiCore:
         except Exception as error:  # noqa: BLE001  (a fault of ours must look like the server's 500)
             _log.exception("%s %s", work.request.method, work.request.target)
             response = _failure(internal(type(error).__name__))
+        response = _in_wanted_format(work.request, response)
         for text in work.warnings:
             escaped = text.replace("\\", "\\\\").replace('"', '\\"')
             response = response.with_headers(("Warning", f'299 - "{escaped}"'))
@@ -118,10 +121,13 @@ class ApiCore:
         if not info.is_resource:
             return answer_path(self._registry, request, info)
         resource = self._registry.find(info.group, info.version, info.resource)
-        if resource is None or info.rest or bool(info.namespace) is not _wants_namespace(resource, info):
+        too_deep = bool(info.rest) and not (resource is not None and resource.custom)
+        if resource is None or too_deep or not _is_well_placed(resource, info):
             return self._nothing_there(info)
         if info.subresource and info.subresource not in resource.subresources:
             raise not_found(resource.group, resource.plural, info.name) if resource.custom else no_such_resource()
+        if "%" in info.name:
+            raise bad_request(f"Name parameter invalid: {quoted(info.name)}: may not contain '%'")
         call = Call(request, info, acting, resource, resource.versions[info.version], work.warnings)
         if call.version.deprecation:
             call.warn(call.version.deprecation)
@@ -155,12 +161,12 @@ class ApiCore:
         raise no_such_method() if known and info.verb == "create" else no_such_resource()
 
 
-def _wants_namespace(resource: Resource, info: RequestInfo) -> bool:
-    """Return whether a path that makes sense for a resource has a namespace in it."""
+def _is_well_placed(resource: Resource, info: RequestInfo) -> bool:
+    """Return whether a path names a namespace if and only if its resource and verb ask for one."""
     if resource.collection == "namespaces":
-        return bool(info.namespace)
-    reads_all = not info.name and info.verb in ("list", "watch", "deletecollection")
-    return resource.namespaced and (bool(info.namespace) or not reads_all)
+        return info.namespace == info.name
+    reads_all = not info.name and info.verb in ("list", "watch")
+    return resource.namespaced if info.namespace else not resource.namespaced or reads_all
 
 
 class _Work:
@@ -173,6 +179,16 @@ class _Work:
         self.user: User | None = None
         self.acting_as: User | None = None
         self.warnings: list[str] = []
+
+
+def _in_wanted_format(request: Request, response: Response) -> Response:
+    accept = request.headers.get("accept", "")
+    if "yaml" not in accept:
+        return response
+    try:
+        return as_yaml(response) if wants_yaml(accept) else response
+    except ApiError:
+        return response
 
 
 def _action(info: RequestInfo) -> Action:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from aim_api.tree import Json, JsonObject, get_bool, get_int, get_list, get_map, get_objects, get_str
-from aim_rehearsal.apiserver.columns import AGE, NAME
+from aim_api.tree import Json, JsonObject, get_bool, get_int, get_list, get_map, get_objects, get_str, leaves
+from aim_rehearsal.apiserver.columns import CUSTOM_AGE, NAME
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.jsonpath import JsonPathError, compile_path
 from aim_rehearsal.apiserver.messages import encode
-from aim_rehearsal.apiserver.resources import CUSTOM_VERBS, Column, Resource, ServedVersion
+from aim_rehearsal.apiserver.resources import CUSTOM_VERBS, Column, Resource, ServedVersion, version_maturity
 from aim_rehearsal.apiserver.structural import FieldError, SchemaError, StructuralSchema
 from aim_rehearsal.apiserver.times import age
 
@@ -136,7 +136,7 @@ def define(crd: JsonObject) -> Resource:
         plural=plural,
         singular=get_str(names, "singular") or kind.lower(),
         namespaced=get_str(spec, "scope") == "Namespaced",
-        versions={version.name: version for version in sorted(served, key=lambda item: _maturity(item.name))},
+        versions={version.name: version for version in sorted(served, key=lambda item: version_maturity(item.name))},
         storage_version=_storage_version(crd),
         short_names=tuple(str(item) for item in get_list(names, "shortNames")),
         categories=tuple(str(item) for item in get_list(names, "categories")),
@@ -160,7 +160,7 @@ def _deprecation(version: JsonObject, listed: list[JsonObject], group: str, kind
         return ""
     name = get_str(version, "name") or ""
     fresh = [get_str(item, "name") or "" for item in listed if item.get("served") and not item.get("deprecated")]
-    newer = sorted((item for item in fresh if _maturity(item) < _maturity(name)), key=_maturity)
+    newer = sorted((item for item in fresh if version_maturity(item) < version_maturity(name)), key=version_maturity)
     advice = f"; use {group}/{newer[0]} {kind}" if newer else ""
     return get_str(version, "deprecationWarning") or f"{group}/{name} {kind} is deprecated{advice}"
 
@@ -174,9 +174,10 @@ def _compile_version(version: JsonObject, deprecation: str) -> ServedVersion:
         name,
         schema,
         StructuralSchema.compile(schema),
-        (NAME, *columns) if columns else (NAME, AGE),
+        (NAME, *columns) if columns else (NAME, CUSTOM_AGE),
         deprecation,
         tuple((get_str(item, "jsonPath") or "").removeprefix(".") for item in fields),
+        ruled=any("x-kubernetes-validations" in path for path, _ in leaves(schema)),
     )
 
 
@@ -226,15 +227,6 @@ def _outline(schema: Json) -> Json:
         if schema.get(key):
             outline[key] = True
     return outline
-
-
-def _maturity(name: str) -> tuple[int, int, int, str]:
-    """Order versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name."""
-    major, _, rest = name.removeprefix("v").partition("beta" if "beta" in name else "alpha")
-    stage = 0 if not rest and major.isdigit() else 1 if "beta" in name else 2
-    if not major.isdigit() or (stage and not rest.isdigit()):
-        return (3, 0, 0, name)
-    return (stage, -int(major), -int(rest or 0), name)
 
 
 def condition(kind: str, reason: str, message: str, moment: str) -> JsonObject:

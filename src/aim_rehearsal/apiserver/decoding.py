@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 import yaml
+import yaml.scanner
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.go_json import go_complaint, go_kind
@@ -16,6 +17,7 @@ _LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_LONG: Final = 2**63 - 1
 _MAX_ENCODABLE: Final = 2**64 - 1
+_GO_MAP: Final = "map[string]interface {}"
 _Pairs = list[tuple[str, Json]]
 
 
@@ -67,6 +69,8 @@ def decode_json(body: bytes) -> tuple[Json, list[str]]:
             value = _printable(value)
         return value, list(_repeated_fields(body)) if repeated else []
     except RecursionError:
+        if body.lstrip()[:1] == b"[":
+            raise DecodeError(f"json: cannot unmarshal array into Go value of type {_GO_MAP}") from None
         raise DecodeError("exceeded max depth") from None
     except ValueError as error:
         raise DecodeError(go_complaint(error)) from None
@@ -87,14 +91,20 @@ def decode_yaml(body: bytes) -> tuple[Json, list[str]]:
         read = loader.get_single_data()
         value, _ = decode_json(json.dumps(read, allow_nan=False).encode())
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark is not None else 0
-        where = f"line {line}: " if line > 1 else ""
-        raise DecodeError(f"error converting YAML to JSON: yaml: {where}{error.problem}") from None
+        raise DecodeError(f"yaml: {_where(error)}{error.problem}") from None
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise DecodeError(f"error converting YAML to JSON: yaml: {error}".replace("\n", " ")) from None
+        raise DecodeError(f"yaml: {error}".replace("\n", " ")) from None
     finally:
         loader.dispose()
     return value, loader.repeated
+
+
+def _where(error: yaml.MarkedYAMLError) -> str:
+    """Return the line of an error as Go's YAML reader counts it: from 0 in the parser, from 1 in the scanner."""
+    marks = [mark.line for mark in (error.context_mark, error.problem_mark) if mark is not None and mark.line]
+    if not marks:
+        return ""
+    return f"line {marks[0] + isinstance(error, yaml.scanner.ScannerError)}: "
 
 
 def decode_object(body: bytes, *, as_yaml: bool = False) -> tuple[JsonObject, list[str]]:
@@ -109,7 +119,7 @@ def decode_object(body: bytes, *, as_yaml: bool = False) -> tuple[JsonObject, li
         value, paths = decode_json(body)
         repeated = [f'duplicate field "{path}"' for path in paths]
     if not isinstance(value, dict):
-        raise DecodeError(f"json: cannot unmarshal {go_kind(value)} into Go value of type map[string]interface {{}}")
+        raise DecodeError(f"json: cannot unmarshal {go_kind(value)} into Go value of type {_GO_MAP}")
     return value, repeated
 
 

@@ -8,6 +8,7 @@ from aim_rehearsal.apiserver.call import Call, write_options
 from aim_rehearsal.apiserver.crds import CLEANUP_FINALIZER, CRD_COLLECTION, terminating
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, details, forbidden, invalid, quoted
+from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.reading import find, rendering_of, selector_of
 from aim_rehearsal.apiserver.resources import Resource
@@ -70,8 +71,8 @@ class Deleter:
             namespace = call.info.namespace if call.resource.namespaced else ""
             for _, stored in self.store.scan(call.resource.collection, namespace):
                 if selector.matches(stored):
-                    before, after = self.delete_object(call.resource, stored, options)
-                    deleted.append(before if after is None else after)
+                    self.delete_object(call.resource, stored, options)
+                    deleted.append(stored)
             metadata: JsonObject = {"resourceVersion": str(self.store.revision)}
         if call.resource.custom:
             metadata = {"continue": "", **metadata}
@@ -189,9 +190,13 @@ def _options(call: Call) -> DeleteOptions:
             f"Invalid value: {quoted(str(policy))}: orphanDependents and deletionPropagation cannot be both set",
         )
     grace = values.get("gracePeriodSeconds")
+    if grace is not None and not isinstance(grace, int):
+        where = "Go struct field DeleteOptions.gracePeriodSeconds of type int64"
+        raise bad_request(f"json: cannot unmarshal {go_kind(grace)} into {where}")
     dry_run = values.get("dryRun") or []
     if dry_run not in ([], ["All"]):
-        raise _refused("dryRun", 'Unsupported value: supported values: "All"')
+        listed = " ".join(quoted(str(item)) for item in dry_run) if isinstance(dry_run, list) else str(dry_run)
+        raise _refused("dryRun", f'Unsupported value: [{listed}]: supported values: "All"')
     return DeleteOptions(
         dry_run=bool(dry_run) or write_options(call, "DeleteOptions").dry_run,
         grace=grace if isinstance(grace, int) else None,
@@ -211,7 +216,10 @@ def _body(call: Call) -> JsonObject:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
     kind = value.get("kind")
     if kind not in (None, "DeleteOptions"):
-        raise bad_request(f"decoded object cannot be converted to DeleteOptions: {kind}")
+        version = quoted(str(value.get("apiVersion") or ""))
+        raise bad_request(
+            f'no kind {quoted(str(kind))} is registered for version {version} in scheme "pkg/runtime/scheme.go:111"'
+        )
     return value
 
 

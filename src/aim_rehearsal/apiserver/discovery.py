@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.registry import Registry
-from aim_rehearsal.apiserver.resources import Resource
+from aim_rehearsal.apiserver.resources import Resource, version_maturity
 
 SERVER_VERSION: JsonObject = {
     "major": "1",
@@ -47,7 +47,7 @@ def aggregated(registry: Registry, *, core: bool, version: str) -> JsonObject:
             for name in _versions(resources)
         ]
         metadata: JsonObject = {"name": group} if group else {}
-        items.append({"metadata": {**metadata, "creationTimestamp": None}, "versions": versions})
+        items.append({"metadata": metadata, "versions": versions})
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": f"apidiscovery.k8s.io/{version}",
@@ -84,7 +84,8 @@ def resource_list(registry: Registry, group: str, version: str) -> JsonObject | 
         resources.append(_resource(item))
         resources += [_subresource(item, name) for name in sorted(item.subresources)]
     api_version = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": resources}
+    head: JsonObject = {"kind": "APIResourceList", "apiVersion": "v1"} if group else {"kind": "APIResourceList"}
+    return {**head, "groupVersion": api_version, "resources": resources}
 
 
 def _by_group(registry: Registry) -> dict[str, list[Resource]]:
@@ -95,7 +96,7 @@ def _by_group(registry: Registry) -> dict[str, list[Resource]]:
 
 
 def _versions(resources: Iterable[Resource]) -> list[str]:
-    return list(dict.fromkeys(name for item in resources for name in item.versions))
+    return sorted({name for item in resources for name in item.versions}, key=version_maturity)
 
 
 def _group(name: str, resources: Sequence[Resource]) -> JsonObject:
@@ -137,7 +138,8 @@ def _subresource(item: Resource, name: str) -> JsonObject:
 
 
 def _aggregated_resource(item: Resource, version: str) -> JsonObject:
-    kind: JsonObject = {"group": item.group, "version": version, "kind": item.kind}
+    named = {"group": item.group, "version": version} if item.custom else {"group": "", "version": ""}
+    kind: JsonObject = {**named, "kind": item.kind}
     entry: JsonObject = {
         "resource": item.plural,
         "responseKind": kind,

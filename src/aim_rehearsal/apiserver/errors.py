@@ -8,6 +8,17 @@ from collections.abc import Iterable, Sequence
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.structural import FieldError
 
+_ESCAPES = {
+    "\\": "\\\\",
+    '"': '\\"',
+    "\n": "\\n",
+    "\t": "\\t",
+    "\r": "\\r",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\v": "\\v",
+}
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -49,8 +60,16 @@ def qualified(group: str, name: str) -> str:
 
 def quoted(text: str) -> str:
     """Return ``text`` in double quotes, escaped."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{escaped}"'
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable() or character == "\u00a0":
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def details(group: str, kind: str, name: str = "", causes: Sequence[JsonObject] = (), uid: str = "") -> JsonObject:
@@ -75,9 +94,11 @@ def no_such_method() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
-def already_exists(group: str, resource: str, name: str) -> ApiError:
-    """Return 409 for a name that is taken."""
+def already_exists(group: str, resource: str, name: str, *, deleting: bool = False) -> ApiError:
+    """Return 409 for a name that is taken, maybe by an object that is on its way out."""
     message = f"{qualified(group, resource)} {quoted(name)} already exists"
+    if deleting:
+        message = f"object is being deleted: {message}"
     return ApiError(409, "AlreadyExists", message, details(group, resource, name))
 
 

@@ -7,6 +7,7 @@ from aim_api.tree import Json, JsonObject, get_map, get_str
 from aim_rehearsal.apiserver.call import Call
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, invalid, quoted, unsupported_media_type
+from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
 from aim_rehearsal.apiserver.structural import FieldError
 
@@ -29,10 +30,13 @@ def read_body(call: Call) -> tuple[JsonObject, list[str]]:
     try:
         value, repeated = decode_object(call.request.body, as_yaml=call.content_type in _YAML_TYPES)
     except DecodeError as error:
-        raise _unrecognized(call, f"couldn't get version/kind; json parse error: {_of_type_meta(error)}") from None
+        raise _undecodable(call, str(error)) from None
+    for key in ("apiVersion", "kind"):
+        if key in value and not isinstance(value[key], str | None):
+            what = f"json: cannot unmarshal {go_kind(value[key])} into Go struct field .{key} of type string"
+            raise _unrecognized(call, f"couldn't get version/kind; json parse error: {what}")
     if call.resource.custom and not get_str(value, "kind"):
-        shown = call.request.body.decode("utf-8", "replace")
-        raise _unrecognized(call, f"Object 'Kind' is missing in '{shown}'")
+        raise _without_kind(call)
     return with_type(call, value), repeated
 
 
@@ -44,6 +48,12 @@ def with_type(call: Call, value: JsonObject) -> JsonObject:
     """
     wanted_version, wanted_kind = call.resource.api_version(call.version.name), call.resource.kind
     api_version, kind = get_str(value, "apiVersion") or "", get_str(value, "kind") or ""
+    if api_version != wanted_version and (api_version or call.resource.custom):
+        raise bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version ({wanted_version})"
+        )
+    if kind and kind != wanted_kind and call.resource.custom and call.info.verb == "create":
+        return value  # refused with whatever else is wrong with it
     if kind and kind != wanted_kind and call.resource.custom:
         why = f"Invalid value: {quoted(kind)}: must be {wanted_kind}"
         name = get_str(value, "metadata", "name") or ""
@@ -53,10 +63,6 @@ def with_type(call: Call, value: JsonObject) -> JsonObject:
         raise bad_request(
             f"{kind} in version {quoted(version)} cannot be handled as a {wanted_kind}: "
             f"converting ({api_version}.{kind}) to ({_internal(call)}.{wanted_kind}): unknown conversion"
-        )
-    if api_version and api_version != wanted_version:
-        raise bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version ({wanted_version})"
         )
     return {**value, "apiVersion": wanted_version, "kind": wanted_kind}
 
@@ -102,10 +108,17 @@ def complain(call: Call, validation: str, findings: Sequence[str]) -> str | None
     if not findings or validation == "Ignore":
         return None
     if validation == "Strict":
-        return f"strict decoding error: {', '.join(findings)}"
+        return f"strict decoding error: {', '.join(strict_findings(findings))}"
     for finding in findings:
         call.warn(finding)
     return None
+
+
+def strict_findings(findings: Sequence[str]) -> list[str]:
+    """Return findings as a refusal lists them: repeated keys of YAML come first, as one error of the YAML reader."""
+    lines = [finding for finding in findings if finding.startswith("line ")]
+    reader = ["yaml: unmarshal errors:\n  " + "\n  ".join(lines)] if lines else []
+    return [*reader, *(finding for finding in findings if finding not in lines)]
 
 
 def take_in(call: Call, validation: str) -> JsonObject:
@@ -141,10 +154,6 @@ def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonOb
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.info.name})")
     if not call.resource.namespaced:
         return {**value, "metadata": {key: item for key, item in metadata.items() if key != "namespace"}}
-    if namespace and namespace != call.info.namespace and call.info.verb == "update":
-        wanted = call.info.namespace
-        why = f"the namespace of the object ({namespace}) does not match the namespace on the request ({wanted})"
-        raise bad_request(why)
     if namespace and namespace != call.info.namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     filled: dict[str, Json] = {**metadata, "namespace": call.info.namespace}
@@ -168,9 +177,22 @@ def _unrecognized(call: Call, why: str) -> ApiError:
     )
 
 
-def _of_type_meta(error: DecodeError) -> str:
-    """Return a complaint as the decoder of ``apiVersion`` and ``kind`` words it, which comes first."""
-    return str(error).replace("map[string]interface {}", _TYPE_META)
+def _without_kind(call: Call) -> ApiError:
+    shown = call.request.body.decode("utf-8", "replace")
+    return _unrecognized(call, f"Object 'Kind' is missing in '{shown}'")
+
+
+def _undecodable(call: Call, why: str) -> ApiError:
+    if call.request.body.strip() == b"null":
+        return _without_kind(call)
+    if why.startswith("yaml: "):
+        return _unrecognized(call, why)
+    if "of type float64" in why:
+        return bad_request(f"{_handled(call)}: {why}")
+    # The decoder of apiVersion and kind comes first.
+    return _unrecognized(
+        call, f"couldn't get version/kind; json parse error: {why.replace('map[string]interface {}', _TYPE_META)}"
+    )
 
 
 def _summary(body: bytes) -> str:

@@ -63,7 +63,8 @@ def _merge_object(target: JsonObject, patch: JsonObject, schema: JsonObject) -> 
         if key.startswith(_DELETE_ITEMS) and isinstance(value, list):
             merged[field] = [item for item in get_list(merged, field) if item not in value]
         elif key.startswith(_ORDER) and isinstance(value, list) and field in merged:
-            merged[field] = _ordered(get_list(merged, field), value, _key_of(_field_schema(schema, field)))
+            field_key = _key_of(_field_schema(schema, field))
+            merged[field] = _ordered(get_list(merged, field), value, field_key, get_list(target, field))
     return merged
 
 
@@ -96,9 +97,8 @@ def _merge_items(items: Sequence[Json], patch: Sequence[Json], key: str, schema:
     merged: list[Json] = list(items)
     if any(isinstance(item, dict) and item.get("$patch") == "replace" and key not in item for item in patch):
         merged = []
-    for item in patch:
-        if not isinstance(item, dict) or key not in item:
-            continue
+    named = [item for item in patch if isinstance(item, dict) and key in item]
+    for item in named:
         at = next(
             (index for index, old in enumerate(merged) if isinstance(old, dict) and old.get(key) == item[key]), None
         )
@@ -112,21 +112,21 @@ def _merge_items(items: Sequence[Json], patch: Sequence[Json], key: str, schema:
             merged.append(new)
         else:
             merged[at] = new
-    return merged
+    return _ordered(merged, named, key, items)
 
 
-def _ordered(items: Sequence[Json], order: Sequence[Json], key: str) -> list[Json]:
-    """Put the items that ``order`` names into its order; the others stay behind those they followed."""
+def _ordered(items: Sequence[Json], order: Sequence[Json], key: str, before: Sequence[Json] = ()) -> list[Json]:
+    """Put the items that ``order`` names into its order, before others unless they stood behind them already."""
 
     def identity(item: Json) -> Json:
         return item.get(key) if key and isinstance(item, dict) else item
 
-    wanted = [identity(item) for item in order]
+    wanted, places = [identity(item) for item in order], [identity(item) for item in before or items]
     listed = sorted((item for item in items if identity(item) in wanted), key=lambda item: wanted.index(identity(item)))
+    others = [item for item in items if identity(item) not in wanted]
     result: list[Json] = []
-    for item in items:
-        if identity(item) in wanted:
-            result.append(listed.pop(0))
-        else:
-            result.append(item)
-    return result
+    while listed and others:
+        first, other = identity(listed[0]), identity(others[0])
+        both = first in places and other in places
+        result.append((others if both and places.index(other) < places.index(first) else listed).pop(0))
+    return [*result, *listed, *others]

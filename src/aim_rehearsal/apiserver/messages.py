@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import msgspec
+import yaml
 
 from aim_api.tree import Json
 
@@ -69,6 +70,15 @@ class Response:
 def json_response(status: int, value: Json) -> Response:
     """Return a response that carries ``value`` as JSON."""
     return Response(status, body=encode(value))
+
+
+def as_yaml(response: Response) -> Response:
+    """Return a JSON response as YAML."""
+    if response.stream is not None or response.header("Content-Type") != JSON_TYPE:
+        return response
+    text = yaml.dump(response.json(), Dumper=yaml.CSafeDumper, default_flow_style=False, allow_unicode=True)
+    headers = tuple((name, "application/yaml" if value == JSON_TYPE else value) for name, value in response.headers)
+    return replace(response, headers=headers, body=text.encode())
 
 
 def text_response(status: int, text: str) -> Response:

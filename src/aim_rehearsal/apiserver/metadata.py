@@ -33,6 +33,11 @@ _QUALIFIED_TEXT = (
     "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
     f"'{_QUALIFIED_PATTERN}')"
 )
+_QUALIFIED_KEY_TEXT = (
+    "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    f"'{_QUALIFIED_PATTERN}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
 _VALUE_TEXT = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
     "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
@@ -194,39 +199,46 @@ def _check_name(path: str, name: str, rule: NameRule, *, stem: str) -> Iterator[
     label = rule is NameRule.LABEL
     limit, pattern, text = (63, _LABEL_PATTERN, _LABEL_TEXT) if label else (253, _SUBDOMAIN_PATTERN, _SUBDOMAIN_TEXT)
     if len(stem) > limit:
-        yield _invalid(path, name, f"must be no more than {limit} bytes")
-    if not re.fullmatch(pattern, stem):
+        yield _invalid(path, name, f"must be no more than {limit} characters")
+    if label and "." in stem and re.fullmatch(_SUBDOMAIN_PATTERN, stem):
+        yield _invalid(path, name, "must not contain dots")
+    elif not re.fullmatch(pattern, stem):
         yield _invalid(path, name, text)
 
 
-def _check_key(path: str, key: str) -> Iterator[FieldError]:
+def key_problems(key: str) -> list[str]:
+    """Return what is wrong with the key of a label, an annotation or the name of a finalizer."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
-        yield _invalid(
-            path,
-            key,
-            "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "
-            "an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-            f"'{_QUALIFIED_PATTERN}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-        )
-        return
+        return [_QUALIFIED_KEY_TEXT]
+    problems = []
     if slash and not prefix:
-        yield _invalid(path, key, "prefix part must be non-empty")
+        problems.append("prefix part must be non-empty")
     elif slash and not re.fullmatch(_SUBDOMAIN_PATTERN, prefix):
-        yield _invalid(path, key, f"prefix part {_SUBDOMAIN_TEXT}")
+        problems.append(f"prefix part {_SUBDOMAIN_TEXT}")
     if not name:
-        yield _invalid(path, key, "name part must be non-empty")
+        problems.append("name part must be non-empty")
     elif len(name) > 63:
-        yield _invalid(path, key, "name part must be no more than 63 bytes")
+        problems.append("name part must be no more than 63 bytes")
     if not re.fullmatch(_QUALIFIED_PATTERN, name):
-        yield _invalid(path, key, _QUALIFIED_TEXT)
+        problems.append(_QUALIFIED_TEXT)
+    return problems
+
+
+def label_value_problems(value: str) -> list[str]:
+    """Return what is wrong with the value of a label."""
+    problems = ["must be no more than 63 bytes"] if len(value) > 63 else []
+    return problems if re.fullmatch(_VALUE_PATTERN, value) else [*problems, _VALUE_TEXT]
+
+
+def _check_key(path: str, key: str) -> Iterator[FieldError]:
+    for problem in key_problems(key):
+        yield _invalid(path, key, problem)
 
 
 def _check_label_value(path: str, value: str) -> Iterator[FieldError]:
-    if len(value) > 63:
-        yield _invalid(path, value, "must be no more than 63 bytes")
-    if not re.fullmatch(_VALUE_PATTERN, value):
-        yield _invalid(path, value, _VALUE_TEXT)
+    for problem in label_value_problems(value):
+        yield _invalid(path, value, problem)
 
 
 def _check_annotations(annotations: JsonObject) -> Iterator[FieldError]:

@@ -9,7 +9,25 @@ from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 
 _META_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_META_REFERENCE: JsonObject = {"$ref": f"#/components/schemas/{_META_SCHEMA}"}
+_CONVENTIONS = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+_TYPE_META: JsonObject = {
+    "apiVersion": {
+        "type": "string",
+        "description": "APIVersion defines the versioned schema of this representation of an object. Servers should "
+        "convert recognized schemas to the latest internal value, and may reject unrecognized values. "
+        f"{_CONVENTIONS}#resources",
+    },
+    "kind": {
+        "type": "string",
+        "description": "Kind is a string value representing the REST resource this object represents. Servers may "
+        "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
+        f"{_CONVENTIONS}#types-kinds",
+    },
+    "metadata": {
+        "allOf": [{"$ref": f"#/components/schemas/{_META_SCHEMA}"}],
+        "description": f"Standard object's metadata. {_CONVENTIONS}#metadata",
+    },
+}
 _OBJECT_META: JsonObject = {
     "type": "object",
     "description": "ObjectMeta is metadata that all persisted resources must have.",
@@ -72,8 +90,12 @@ def _document(served: Sequence[Resource], group: str, version: str) -> JsonObjec
         name = _schema_name(item, version)
         kinds: list[Json] = [{"group": group, "kind": item.kind, "version": version}]
         schema = item.versions[version].schema
-        properties: JsonObject = {**get_map(schema, "properties"), "metadata": _META_REFERENCE}
-        schemas[name] = {**schema, "properties": properties, "x-kubernetes-group-version-kind": kinds}
+        properties: JsonObject = {**get_map(schema, "properties"), **_TYPE_META}
+        described: JsonObject = {**schema, "properties": properties, "x-kubernetes-group-version-kind": kinds}
+        selectable: list[Json] = [{"fieldPath": path} for path in item.versions[version].selectable]
+        if item.custom and selectable:
+            described["x-kubernetes-selectable-fields"] = selectable
+        schemas[name] = described
         paths.update(_paths(item, version, name))
     return {
         "openapi": "3.0.0",

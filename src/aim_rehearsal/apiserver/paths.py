@@ -6,6 +6,7 @@ from aim_rehearsal.apiserver.messages import Request, Response, json_response, t
 from aim_rehearsal.apiserver.openapi import openapi_document, openapi_index
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.routing import RequestInfo
+from aim_rehearsal.apiserver.tables import wants_yaml
 
 _HEALTH = frozenset({"healthz", "readyz", "livez"})
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
@@ -15,27 +16,34 @@ def answer_path(registry: Registry, request: Request, info: RequestInfo) -> Resp
     """Answer a request for a path that is no resource.
 
     Raises:
-        ApiError: another method than GET or HEAD.
+        ApiError: another method than GET or HEAD, or a format that cannot be written.
     """
     if request.method not in ("GET", "HEAD"):
         raise no_such_method()
+    if "//" in info.path:
+        return _no_such_path()
+    wants_yaml(request.headers.get("accept", ""))
     parts = [part for part in info.path.split("/") if part]
     match parts:
         case ["version"]:
             return json_response(200, discovery.SERVER_VERSION)
         case [name, *_] if name in _HEALTH:
             return text_response(200, "ok")
+        case ["openapi", "v3", *rest]:
+            return _openapi(registry, rest)
         case []:
             return json_response(
                 200, {"paths": ["/api", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"]}
             )
-        case ["openapi", "v3"]:
-            return json_response(200, openapi_index(registry))
-        case ["openapi", "v3", *rest]:
-            document = openapi_document(registry, "/".join(rest))
-            return json_response(200, document) if document is not None else _no_such_path()
         case _:
             return _discovery(registry, request, parts)
+
+
+def _openapi(registry: Registry, rest: list[str]) -> Response:
+    if not rest:
+        return json_response(200, openapi_index(registry))
+    document = openapi_document(registry, "/".join(rest))
+    return json_response(200, document) if document is not None else _no_such_path()
 
 
 def _discovery(registry: Registry, request: Request, parts: list[str]) -> Response:

@@ -8,20 +8,17 @@ import msgspec
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.call import Call
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_json
-from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, invalid, not_found, quoted
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, not_found
+from aim_rehearsal.apiserver.list_options import list_options, unreadable_version
 from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.selectors import Selector, parse_selectors
 from aim_rehearsal.apiserver.store import CompactedError, Store
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.tables import Rendering, negotiate
 
 _TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105  (the version of continue tokens, no credential)
 _CONTINUE_EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
     "the continue parameter."
-)
-_BAD_VERSION = (
-    "invalid resource version: resourceVersion: Invalid value: {0}: strconv.ParseUint: parsing {0}: invalid syntax"
 )
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"  # noqa: S105  (a message)
 
@@ -61,9 +58,11 @@ def find(store: Store, call: Call) -> JsonObject:
 def get_object(store: Store, call: Call) -> Response:
     """Answer a GET of one object."""
     rendering = rendering_of(call)
-    asked = _resource_version(call)
-    if asked > store.revision:
-        raise _not_yet(asked, store.revision)
+    asked = call.info.query.get("resourceVersion", "")
+    if asked and not (asked.isascii() and asked.isdigit()):
+        raise ApiError(500, "", f"resourceVersion: {unreadable_version(asked)}")
+    if int(asked or 0) > store.revision:
+        raise _not_yet(int(asked), store.revision)
     return json_response(200, rendering.one(find(store, call)))
 
 
@@ -73,19 +72,16 @@ def list_objects(store: Store, call: Call) -> Response:
     Raises:
         ApiError: the continue token is not ours or too old, or another parameter cannot be read.
     """
-    query = call.info.query
+    options = list_options(call.info.query, watching=False)
     rendering, selector = rendering_of(call), selector_of(call)
-    limit = _integer(query.get("limit", ""))
-    asked, match = _resource_version(call), query.get("resourceVersionMatch", "")
-    _check_match(query.get("resourceVersion", ""), match, continued=bool(query.get("continue")))
     with store:
         revision, after = store.revision, ""
-        if query.get("continue"):
-            revision, after = _decode_token(query["continue"])
-        elif match == "Exact":
-            revision = asked
-        if max(asked, revision) > store.revision:
-            raise _not_yet(max(asked, revision), store.revision)
+        if options.token:
+            revision, after = _decode_token(options.token)
+        elif options.exact:
+            revision = options.revision
+        if max(options.revision, revision) > store.revision:
+            raise _not_yet(max(options.revision, revision), store.revision)
         try:
             namespace = call.info.namespace if call.resource.namespaced else ""
             found = store.scan(call.resource.collection, namespace, after, revision)
@@ -96,43 +92,14 @@ def list_objects(store: Store, call: Call) -> Response:
         metadata = {"continue": "", **metadata}
     page: list[JsonObject] = []
     for position, (_, value) in enumerate(found):
-        if limit and len(page) == limit:
+        if options.limit and len(page) == options.limit:
             metadata["continue"] = _encode_token(revision, found[position - 1][0])
-            if not selector.tests:
+            if selector.selects_all:
                 metadata["remainingItemCount"] = len(found) - position
             break
         if selector.matches(value):
             page.append(value)
     return json_response(200, rendering.many(page, metadata))
-
-
-def _check_match(version: str, match: str, *, continued: bool) -> None:
-    problem = ""
-    if match not in ("", "Exact", "NotOlderThan"):
-        problem = f'Unsupported value: {quoted(match)}: supported values: "Exact", "NotOlderThan", ""'
-    elif match and continued:
-        problem = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
-    elif match and not version:
-        problem = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
-    elif match == "Exact" and version == "0":
-        problem = 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-    if problem:
-        reason = "FieldValueNotSupported" if problem.startswith("Unsupported") else "FieldValueForbidden"
-        raise invalid("meta.k8s.io", "ListOptions", "", [FieldError(reason, "resourceVersionMatch", problem)])
-
-
-def _resource_version(call: Call) -> int:
-    text = call.info.query.get("resourceVersion", "")
-    if text and not (text.isascii() and text.isdigit()):
-        raise bad_request(_BAD_VERSION.format(quoted(text)))
-    return int(text or 0)
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text or 0)
-    except ValueError:
-        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax") from None
 
 
 def _not_yet(asked: int, revision: int) -> ApiError:

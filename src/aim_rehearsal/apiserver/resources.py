@@ -43,6 +43,7 @@ class ServedVersion:
         columns: the print columns; empty means name and age.
         deprecation: the text of the Warning header that every request of this version gets.
         selectable: the field paths that field selectors may use beside name and namespace, without the leading dot.
+        ruled: whether the schema has CEL rules.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ServedVersion:
     columns: tuple[Column, ...] = ()
     deprecation: str = ""
     selectable: tuple[str, ...] = ()
+    ruled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +117,12 @@ class Resource:
         if self.same_trees:
             return seen
         return self.versions[version].structural.prune(seen)[0]
+
+
+def version_maturity(name: str) -> tuple[int, int, int, str]:
+    """Order versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name."""
+    major, _, rest = name.removeprefix("v").partition("beta" if "beta" in name else "alpha")
+    stage = 0 if not rest and major.isdigit() else 1 if "beta" in name else 2
+    if not major.isdigit() or (stage and not rest.isdigit()):
+        return (3, 0, 0, name)
+    return (stage, -int(major), -int(rest or 0), name)

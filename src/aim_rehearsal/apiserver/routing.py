@@ -51,13 +51,17 @@ def parse_request(request: Request) -> RequestInfo:
     query = dict(parse_qsl(raw_query, keep_blank_values=True))
     path = unquote(raw_path)
     plain = RequestInfo(path, query, request.method.lower())
-    parts = [unquote(part) for part in raw_path.split("/") if part]
+    if "//" in path:
+        return plain
+    parts = [part for part in path.split("/") if part]
     if len(parts) >= 3 and parts[0] == "api":
         group, version, rest = "", parts[1], parts[2:]
     elif len(parts) >= 4 and parts[0] == "apis":
         group, version, rest = parts[1], parts[2], parts[3:]
     else:
         return plain
+    if rest[0] == "watch" and len(rest) > 1:
+        rest, query = rest[1:], {**query, "watch": "true"}
     namespace = ""
     if rest[0] == "namespaces" and len(rest) > 1:
         namespace = rest[1]

@@ -21,7 +21,7 @@ from aim_rehearsal.apiserver.field_paths import (
     prefixes,
     text_of,
 )
-from aim_rehearsal.apiserver.intake import check_names, complain, settle
+from aim_rehearsal.apiserver.intake import check_names, complain, settle, strict_findings
 from aim_rehearsal.apiserver.managed_fields import (
     APPLY,
     NEVER_OWNED,
@@ -74,9 +74,13 @@ def _configuration(call: Call, options: WriteOptions) -> JsonObject:
     try:
         value, repeated = decode_object(call.request.body, as_yaml=True)
     except DecodeError as error:
-        raise bad_request(f"error decoding YAML: {error}") from None
+        text = str(error)
+        reader = "error converting YAML to JSON: " if text.startswith("yaml: ") else ""
+        raise bad_request(f"error decoding YAML: {reader}{text}") from None
     if repeated and options.field_validation == "Strict":
-        raise bad_request(f"error strict decoding YAML: {_strict(repeated)}")
+        of_yaml = repeated[0].startswith("line ")
+        head = "error converting YAML to JSON: " if of_yaml else "strict decoding error: "
+        raise bad_request(f"error strict decoding YAML: {head}{', '.join(strict_findings(repeated))}")
     complain(call, options.field_validation, repeated)
     resource = call.resource
     wanted = resource.api_version(call.version.name)
@@ -89,12 +93,6 @@ def _configuration(call: Call, options: WriteOptions) -> JsonObject:
     named = {**value, "metadata": {"name": call.info.name, **get_map(value, "metadata")}}
     _check_types(call, value)
     return check_names(call, named, name_required=True)
-
-
-def _strict(repeated: Sequence[str]) -> str:
-    if repeated[0].startswith("line "):
-        return "error converting YAML to JSON: yaml: unmarshal errors:\n  " + "\n  ".join(repeated)
-    return f"strict decoding error: {', '.join(repeated)}"
 
 
 def _check_types(call: Call, value: JsonObject) -> None:

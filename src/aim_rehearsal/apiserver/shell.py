@@ -13,6 +13,7 @@ import select
 import socket
 import ssl
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -153,7 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(response)
 
-    do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_GET  # noqa: N815
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Let every method be served: the core knows which ones a path has."""
+        if name.startswith("do_"):
+            return self.do_GET
+        raise AttributeError(name)
 
     def _body(self) -> bytes:
         encoding, length = self.headers.get_all("transfer-encoding", []), self.headers.get_all("content-length", [])

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.call import Call
-from aim_rehearsal.apiserver.errors import ApiError, bad_request, expired, invalid, quoted
+from aim_rehearsal.apiserver.errors import expired
+from aim_rehearsal.apiserver.list_options import list_options
 from aim_rehearsal.apiserver.messages import JSON_TYPE, Response, encode
 from aim_rehearsal.apiserver.reading import rendering_of, selector_of
 from aim_rehearsal.apiserver.selectors import Selector
 from aim_rehearsal.apiserver.store import Change, CompactedError, Store, with_metadata
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.tables import Form, Rendering
 
 _DEFAULT_SECONDS = 1800
@@ -28,34 +28,22 @@ def watch_objects(store: Store, call: Call) -> Response:
     Raises:
         ApiError: a parameter cannot be read.
     """
-    query = call.info.query
-    watch = _Watch(store, call, rendering_of(call), selector_of(call))
-    asked = query.get("resourceVersion", "")
-    if asked and not (asked.isascii() and asked.isdigit()):
-        why = f"Invalid value: {quoted(asked)}: strconv.ParseUint: parsing {quoted(asked)}: invalid syntax"
-        raise ApiError(500, "", f"resourceVersion: {why}")
-    seconds = query.get("timeoutSeconds", "")
-    if seconds and not seconds.isdigit():
-        raise bad_request(f"strconv.ParseInt: parsing {quoted(seconds)}: invalid syntax")
-    initial = query.get("sendInitialEvents", "").lower() in ("1", "true")
-    if initial and query.get("resourceVersionMatch") != "NotOlderThan":
-        why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        raise invalid(
-            "meta.k8s.io", "ListOptions", "", [FieldError("FieldValueForbidden", "resourceVersionMatch", why)]
-        )
-    stream = watch.stream(int(asked or 0), int(seconds or _DEFAULT_SECONDS), initial=initial)
+    options = list_options(call.info.query, watching=True)
+    watch = _Watch(store, call, rendering_of(call), selector_of(call), bookmarks=options.bookmarks)
+    seconds = _DEFAULT_SECONDS if options.seconds is None else options.seconds
+    stream = watch.stream(options.revision, seconds, initial=options.initial)
     return Response(200, (("Content-Type", JSON_TYPE),), stream=stream)
 
 
 class _Watch:
-    def __init__(self, store: Store, call: Call, rendering: Rendering, selector: Selector) -> None:
+    def __init__(self, store: Store, call: Call, rendering: Rendering, selector: Selector, *, bookmarks: bool) -> None:
         self._store = store
         self._rendering = rendering
         self._selector = selector
         self._headings_sent = False
         self._collection = call.resource.collection
         self._namespace = call.info.namespace if call.resource.namespaced else ""
-        self._bookmarks = call.info.query.get("allowWatchBookmarks", "").lower() in ("1", "true")
+        self._bookmarks = bookmarks
 
     def stream(self, revision: int, seconds: int, *, initial: bool) -> Iterator[bytes]:
         deadline = time.monotonic() + seconds

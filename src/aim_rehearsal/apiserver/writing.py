@@ -36,6 +36,7 @@ from aim_rehearsal.apiserver.strategies import (
     with_defaults,
 )
 from aim_rehearsal.apiserver.structural import FieldError
+from aim_rehearsal.apiserver.structural.errors import BLOCKING
 from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
 
@@ -44,6 +45,12 @@ _TERMINATING = "unable to create new content in namespace {} because it is being
 _STORAGE_ERROR = (
     "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
     "UID in precondition: {}, UID in object meta: {}"
+)
+_RULES_NOT_CHECKED = FieldError(
+    "FieldValueInvalid",
+    "<nil>",
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing "
+    "errors to complete validation",
 )
 Change = Callable[[JsonObject], JsonObject]
 
@@ -90,18 +97,16 @@ class Writer:
         if not applied:
             value = _tracker(call).updated(None, value, options.field_manager, moment)
         value = before_create(resource, value)
-        problems = [
-            *check_metadata(value, name_rule(resource)),
-            *check_kind(resource, value, None),
-            *call.version.structural.validate(value),
-        ]
+        problems = _problems_of_new(call, value)
         if problems:
-            raise invalid(resource.group, resource.kind, name, problems)
+            raise invalid(resource.group, get_str(value, "kind") or "", name, problems)
         for text in finalizer_warnings(resource, value):
             call.warn(text)
         namespace = get_str(value, "metadata", "namespace") or ""
-        if self.store.get(resource.collection, namespace, name) is not None:
-            raise already_exists(resource.group, resource.plural, name)
+        present = self.store.get(resource.collection, namespace, name)
+        if present is not None:
+            deleting = get(present, "metadata", "deletionTimestamp") is not None
+            raise already_exists(resource.group, resource.plural, name, deleting=deleting)
         if options.dry_run:
             return value
         stored = self.store.put(resource.collection, namespace, name, to_storage(resource, value))
@@ -246,6 +251,18 @@ def _check_revision(call: Call, new: JsonObject, old: JsonObject) -> None:
         raise ApiError(500, "", f"strconv.ParseUint: parsing {quoted(given)}: invalid syntax")
     elif given != current:
         raise conflict(resource.group, resource.plural, call.info.name)
+
+
+def _problems_of_new(call: Call, value: JsonObject) -> list[FieldError]:
+    resource, version = call.resource, call.version
+    found = version.structural.validate(value)
+    if value.get("kind") != resource.kind:
+        why = f"Invalid value: {quoted(str(value.get('kind')))}: must be {resource.kind}"
+        return [FieldError("FieldValueInvalid", "kind", why), *found]
+    about_metadata = list(check_metadata(value, name_rule(resource)))
+    unchecked = [] if _RULES_NOT_CHECKED in found else [_RULES_NOT_CHECKED]
+    blocked = version.ruled and any(problem.reason in BLOCKING for problem in about_metadata)
+    return [*about_metadata, *check_kind(resource, value, None), *found, *(unchecked if blocked else [])]
 
 
 def _problems(call: Call, new: JsonObject, old: JsonObject) -> list[FieldError]:

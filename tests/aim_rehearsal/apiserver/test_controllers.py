@@ -30,7 +30,13 @@ def gone(api, path):
 
 def owner(body, **fields):
     metadata = body["metadata"]
-    return {"apiVersion": "example.com/v2", "kind": "Widget", "name": metadata["name"], "uid": metadata["uid"], **fields}
+    return {
+        "apiVersion": "example.com/v2",
+        "kind": "Widget",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        **fields,
+    }
 
 
 def child(api, name, *owners, **metadata):
@@ -105,7 +111,9 @@ def test_a_claim_stays_while_a_pod_uses_it(api):
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     api.post(claims, {"metadata": {"name": "c"}, "spec": spec})
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
-    api.post(pods, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": [volume]}})
+    api.post(
+        pods, {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": [volume]}}
+    )
     assert "deletionTimestamp" in api.delete(f"{claims}/c").body["metadata"]
     api.post(W, widget("anything"))
     assert api.get(f"{claims}/c").status == 200

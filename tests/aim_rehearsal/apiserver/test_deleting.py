@@ -17,10 +17,14 @@ def test_the_answer_names_what_is_gone(api):
     ("options", "status", "message"),
     [
         ({"preconditions": {"uid": "x"}}, 409, "the UID in the precondition (x) does not match the UID in record"),
-        ({"preconditions": {"resourceVersion": "1"}}, 409, "the ResourceVersion in the precondition (1) does not match"),
+        (
+            {"preconditions": {"resourceVersion": "1"}},
+            409,
+            "the ResourceVersion in the precondition (1) does not match",
+        ),
         ({"propagationPolicy": "Never"}, 422, 'propagationPolicy: Unsupported value: "Never"'),
         ({"propagationPolicy": "Orphan", "orphanDependents": True}, 422, "cannot be both set"),
-        ({"kind": "Widget"}, 400, "cannot be converted to DeleteOptions"),
+        ({"kind": "Widget"}, 400, 'no kind "Widget" is registered for version'),
     ],
 )
 def test_options_that_are_refused(api, options, status, message):

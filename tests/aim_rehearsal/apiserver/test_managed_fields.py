@@ -4,7 +4,9 @@ A = f"{Api.widgets}/a"
 
 
 def entries(body):
-    return [(entry["manager"], entry["operation"], entry["fieldsV1"]) for entry in body["metadata"].get("managedFields", [])]
+    return [
+        (entry["manager"], entry["operation"], entry["fieldsV1"]) for entry in body["metadata"].get("managedFields", [])
+    ]
 
 
 def test_a_create_owns_what_is_stored_defaults_included(api):
@@ -63,7 +65,10 @@ def test_too_many_updaters_become_one(api):
 
 
 def test_structures_of_built_in_kinds_belong_to_nobody(api):
-    claim = {"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}}}
+    claim = {
+        "metadata": {"name": "c"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}},
+    }
     body = api.post("/api/v1/namespaces/default/persistentvolumeclaims", claim).body
     assert entries(body)[0][2] == {
         "f:spec": {"f:accessModes": {}, "f:resources": {"f:requests": {".": {}, "f:storage": {}}}, "f:volumeMode": {}}

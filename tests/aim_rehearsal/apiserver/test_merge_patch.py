@@ -31,9 +31,9 @@ def names(value):
     return [item["name"] for item in value["spec"]["containers"]]
 
 
-def test_list_maps_are_merged_by_key():
+def test_list_maps_are_merged_by_key_and_new_items_come_before_untouched_ones():
     patched = strategic_merge(pod(A, B), {"spec": {"containers": [{"name": "a", "image": "9"}, {"name": "c"}]}}, POD)
-    assert patched["spec"]["containers"] == [{**A, "image": "9"}, B, {"name": "c"}]
+    assert patched["spec"]["containers"] == [{**A, "image": "9"}, {"name": "c"}, B]
 
 
 def test_atomic_lists_are_replaced():

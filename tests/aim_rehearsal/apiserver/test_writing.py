@@ -10,16 +10,36 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
     ("body", "status", "message"),
     [
         (widget("Foo_"), 422, 'metadata.name: Invalid value: "Foo_": a lowercase RFC 1123 subdomain must consist of'),
-        (widget("a" * 254), 422, "must be no more than 253 bytes"),
+        (widget("a" * 254), 422, "must be no more than 253 characters"),
         ({**widget("a"), "metadata": {}}, 422, "metadata.name: Required value: name or generateName is required"),
         (widget("a", metadata={"namespace": "other"}), 400, "does not match the namespace sent on the request"),
-        (widget("a", metadata={"labels": {"a": 1}}), 400, "cannot unmarshal number into Go struct field ObjectMeta.labels"),
+        (
+            widget("a", metadata={"labels": {"a": 1}}),
+            400,
+            "cannot unmarshal number into Go struct field ObjectMeta.labels",
+        ),
         (widget("a", metadata={"labels": {"a b": "x"}}), 422, 'metadata.labels: Invalid value: "a b": name part must'),
         (widget("a", metadata={"labels": {"a": "!"}}), 422, 'metadata.labels: Invalid value: "!": a valid label must'),
-        (widget("a", metadata={"annotations": {"a": "x" * 262144}}), 422, "Too long: may not be more than 262144 bytes"),
-        (widget("a", metadata={"resourceVersion": "5"}), 500, "resourceVersion should not be set on objects to be created"),
-        (widget("a", metadata={"ownerReferences": [{"kind": "X", "name": "x", "uid": "u"}]}), 422, "version must not be"),
-        (widget("a", version="v1"), 400, "the API version in the data (example.com/v1) does not match the expected API"),
+        (
+            widget("a", metadata={"annotations": {"a": "x" * 262144}}),
+            422,
+            "Too long: may not be more than 262144 bytes",
+        ),
+        (
+            widget("a", metadata={"resourceVersion": "5"}),
+            500,
+            "resourceVersion should not be set on objects to be created",
+        ),
+        (
+            widget("a", metadata={"ownerReferences": [{"kind": "X", "name": "x", "uid": "u"}]}),
+            422,
+            "version must not be",
+        ),
+        (
+            widget("a", version="v1"),
+            400,
+            "the API version in the data (example.com/v1) does not match the expected API",
+        ),
         ({**widget("a"), "kind": "Other"}, 422, 'kind: Invalid value: "Other": must be Widget'),
         ({"metadata": {"name": "a"}}, 400, "Object 'Kind' is missing in"),
         (b'{"a":', 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"),
@@ -126,9 +146,7 @@ def test_true_is_not_one(api):
 
 def test_strict_validation_of_patches(api):
     api.post(W, widget("a"))
-    answer = api.send(
-        "PATCH", f"{W}/a?fieldValidation=Strict", {"spec": {"x": 1}}, "application/merge-patch+json"
-    )
+    answer = api.send("PATCH", f"{W}/a?fieldValidation=Strict", {"spec": {"x": 1}}, "application/merge-patch+json")
     assert (answer.status, answer.reason) == (422, "Invalid")
     assert 'strict decoding error: unknown field "spec.x"' in answer.message
     answer = api.send(
