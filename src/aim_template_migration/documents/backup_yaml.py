@@ -15,10 +15,10 @@ _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null",
 _ESCAPED = re.compile("[\u007f-\u009f\u2028\u2029\ufeff\ud800-\udfff]")
 
 
-def emit_documents(head: str, documents: Iterable[JsonObject]) -> str:
-    """Return YAML documents below a comment; every line of ``head`` becomes a comment line."""
+def join_documents(head: str, documents: Iterable[str]) -> str:
+    """Return emitted documents below a comment; every line of ``head`` becomes a comment line."""
     comment = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
-    return comment + "".join(f"---\n{emit(document)}" for document in documents)
+    return comment + "".join(f"---\n{document}" for document in documents)
 
 
 def emit(value: Json) -> str:

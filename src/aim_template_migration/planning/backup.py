@@ -11,7 +11,7 @@ from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL, AIM_SERVICE, DEPLOYMENT, LEGACY_VERSION, PVC
 from aim_api.labels import LAST_APPLIED
 from aim_api.tree import Json, JsonObject, get_map, has
-from aim_template_migration.documents.backup_yaml import emit_documents
+from aim_template_migration.documents.backup_yaml import emit, join_documents
 from aim_template_migration.planning.case import Case
 from aim_template_migration.planning.checks.pipeline import already_migrated
 from aim_template_migration.planning.snapshot import Observed
@@ -35,22 +35,26 @@ _UID_MARKER = "<uid left out>"
 _NEW_MODEL_FIELDS = ("accelerator", "derivedFrom", "modelId", "profiles")
 
 
-def backup_objects(cases: Iterable[Case]) -> dict[tuple[str, str, str], JsonObject]:
-    """Return the backup of services that are still on the template pipeline, by kind, namespace and name."""
-    found: dict[tuple[str, str, str], JsonObject] = {}
+BackupKey = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+def backup_documents(cases: Iterable[Case]) -> dict[BackupKey, str]:
+    """Return the YAML documents of services that are still on the template pipeline."""
+    found: dict[BackupKey, str] = {}
     for case in cases:
         if already_migrated(case.service):
             continue
         for item in _predecessors(case):
             key = (item.kind.name, item.namespace, item.name)
             if key not in found:
-                found[key] = _desired_state(item)
+                found[key] = emit(_desired_state(item))
     return found
 
 
-def encode_backup(objects: dict[tuple[str, str, str], JsonObject]) -> bytes:
+def encode_backup(documents: dict[BackupKey, str]) -> bytes:
     """Return the backup as YAML, sorted by kind, namespace and name."""
-    return emit_documents(HEAD, (objects[key] for key in sorted(objects))).encode()
+    return join_documents(HEAD, (documents[key] for key in sorted(documents))).encode()
 
 
 def _predecessors(case: Case) -> Iterator[Observed]:

@@ -11,7 +11,7 @@ from aim_template_migration.mapping.profile import MappedProfile, ProfileSources
 from aim_template_migration.mapping.profile_cache import map_profile_cache, merged_label_propagation
 from aim_template_migration.planning.closure import Closure, close
 from aim_template_migration.planning.settings import Settings
-from aim_template_migration.planning.snapshot import Observed, Snapshot
+from aim_template_migration.planning.snapshot import Observed, Snapshot, reference_to
 
 Findings = Iterator[Finding]
 
@@ -49,13 +49,13 @@ class Case:
     @property
     def profile_reference(self) -> Reference:
         """The target profile."""
-        return _reference(self.profile_kind, self.service.namespace, self.closure.profile_name)
+        return reference_to(self.profile_kind, self.service.namespace, self.closure.profile_name)
 
     @property
     def cache_reference(self) -> Reference:
         """The target cache."""
         name = get_str(self.cache_body, "metadata", "name") or ""
-        return _reference(AIM_PROFILE_CACHE, self.service.namespace, name)
+        return reference_to(AIM_PROFILE_CACHE, self.service.namespace, name)
 
 
 def open_case(
@@ -75,7 +75,7 @@ def open_case(
     if template is None:
         return Case(snapshot, settings, closure, None, None, None)
     kind = AIM_CLUSTER_PROFILE if closure.cluster_template else AIM_PROFILE
-    reference = _reference(kind, service.namespace, template.name)
+    reference = reference_to(kind, service.namespace, template.name)
     model, existing = closure.model.found, closure.target_profile
     sources = ProfileSources(
         target=reference.id,
@@ -104,9 +104,3 @@ def open_case(
 def finding(code: str, obj: Observed | Reference, message: str, where: str = "") -> Finding:
     """Return a finding about an object, with the code's own advice."""
     return Finding(code=code, object=obj.id, message=message, field=where, advice=CODES[code].advice)
-
-
-def _reference(kind: Kind, namespace: str, name: str) -> Reference:
-    return Reference(
-        api_version=kind.api_version, kind=kind.name, name=name, namespace=namespace if kind.namespaced else ""
-    )

@@ -29,8 +29,8 @@ from aim_api.kinds import (
 from aim_api.labels import EVICTION_PROTECTED, MANAGED_BY, PREFIX
 from aim_api.tree import Json, JsonObject, get
 from aim_template_migration.documents.canonical import digest
-from aim_template_migration.documents.plan import Pin, Reference
-from aim_template_migration.planning.snapshot import Observed
+from aim_template_migration.documents.plan import Pin
+from aim_template_migration.planning.snapshot import Observed, reference_to
 
 ALL = ("",)
 _RELIED = (PREFIX, "migration." + PREFIX, MANAGED_BY, "cluster-auth/", "template-created")
@@ -116,10 +116,7 @@ def pin_of(role: str, observed: Observed) -> Pin:
 
 def absent_pin(role: str, kind: Kind, namespace: str, name: str) -> Pin:
     """Return the pin of an object that must not exist."""
-    reference = Reference(
-        api_version=kind.api_version, kind=kind.name, name=name, namespace=namespace if kind.namespaced else ""
-    )
-    return Pin(role=role, reference=reference, absent=True)
+    return Pin(role=role, reference=reference_to(kind, namespace, name), absent=True)
 
 
 def _counts(rule: ContentRule, key: str) -> bool:

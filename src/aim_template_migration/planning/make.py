@@ -1,8 +1,10 @@
 """Makes a plan: reads namespace after namespace, classifies, and writes the documents as bytes (shell)."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,16 +23,13 @@ from aim_template_migration.documents.plan import (
 )
 from aim_template_migration.kube import Cluster
 from aim_template_migration.planning.assess import Assessment, assess
-from aim_template_migration.planning.backup import backup_objects, encode_backup
+from aim_template_migration.planning.backup import BackupKey, backup_documents, encode_backup
 from aim_template_migration.planning.evidence import DEDICATED, evidence_of
 from aim_template_migration.planning.forecast import forecast
 from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespace
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.planning.snapshot import Snapshot
 from aim_template_migration.version import __version__
-
-if TYPE_CHECKING:
-    from aim_api.tree import JsonObject
 
 PLAN_FILE = "plan.json"
 GENERATED_FILE = "plan.generated.json"
@@ -66,6 +65,11 @@ def make_plan(cluster: Cluster, settings: Settings, *, now: datetime, plan_id: s
     """
     if not settings.namespaces:
         raise PlanningError("no namespace was named; name every namespace with --namespace")
+    with _without_cycle_collection():
+        return _make(cluster, settings, now, plan_id)
+
+
+def _make(cluster: Cluster, settings: Settings, now: datetime, plan_id: str) -> PlanFiles:
     parts = _Parts()
     scope = read_cluster_scope(cluster)
     parts.warnings += scope.warnings
@@ -102,6 +106,18 @@ def content_digest(plan: Plan) -> str:
     return document_digest(msgspec.structs.replace(plan, content_digest="", plan_id="", generated_at=""))
 
 
+@contextmanager
+def _without_cycle_collection() -> Iterator[None]:
+    """Switch the collector of reference cycles off: it would walk all that is read, which has no cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 class _Parts:
     """What the namespaces gave so far."""
 
@@ -109,14 +125,14 @@ class _Parts:
         self.units: list[Unit] = []
         self.targets: dict[str, Target] = {}
         self.warnings: list[Finding] = []
-        self.backup: dict[tuple[str, str, str], JsonObject] = {}
+        self.backup: dict[BackupKey, str] = {}
         self.evidence: dict[str, bytes] = {}
 
     def add(self, assessment: Assessment, known_warnings: int) -> None:
         """Take over one namespace; the warnings of the cluster scope come first in each and are known already."""
         self.targets |= {target.id: target for target in assessment.targets}
         self.warnings += assessment.warnings[known_warnings:]
-        self.backup |= backup_objects(assessment.cases)
+        self.backup |= backup_documents(assessment.cases)
         dedicated = {case.service.id: case for case in assessment.cases}
         for unit in assessment.units:
             if unit.outcome != DEDICATED:

@@ -7,6 +7,7 @@ derive names differently (legacy pipeline facts, join keys for a reader).
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from sys import intern
 
 from aim_api.bridge import RECONCILIATION_PAUSED
 from aim_api.kinds import Kind
@@ -117,9 +118,7 @@ class Observed:
     @cached_property
     def reference(self) -> Reference:
         """The object as a reference."""
-        return Reference(
-            api_version=self.kind.api_version, kind=self.kind.name, name=self.name, namespace=self.namespace
-        )
+        return reference_to(self.kind, self.namespace, self.name)
 
     def condition(self, condition_type: str) -> JsonObject | None:
         """Return the condition of a type, or None."""
@@ -139,11 +138,18 @@ class Observed:
         return bool(uid) and controller is not None and controller.uid == uid
 
 
+def reference_to(kind: Kind, namespace: str, name: str) -> Reference:
+    """Return a reference to an object; thousands of them share one text of the API version."""
+    return Reference(
+        api_version=intern(kind.api_version), kind=kind.name, name=name, namespace=namespace if kind.namespaced else ""
+    )
+
+
 def _owner_reference(item: JsonObject) -> OwnerReference:
     controller, block = item.get("controller"), item.get("blockOwnerDeletion")
     return OwnerReference(
-        api_version=get_str(item, "apiVersion") or "",
-        kind=get_str(item, "kind") or "",
+        api_version=intern(get_str(item, "apiVersion") or ""),
+        kind=intern(get_str(item, "kind") or ""),
         name=get_str(item, "name") or "",
         uid=get_str(item, "uid") or "",
         controller=controller if isinstance(controller, bool) else None,

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aim_template_migration.documents.backup_yaml import emit, emit_documents
+from aim_template_migration.documents.backup_yaml import emit, join_documents
 
 HOSTILE = [
     "",
@@ -107,7 +107,7 @@ def test_the_layout_is_that_of_kubectl():
 
 
 def test_documents_follow_a_comment():
-    text = emit_documents("first line\n\nlast line", [{"a": 1}, {"b": 2}])
+    text = join_documents("first line\n\nlast line", [emit({"a": 1}), emit({"b": 2})])
     assert text == "# first line\n#\n# last line\n---\na: 1\n---\nb: 2\n"
     assert list(yaml.safe_load_all(text)) == [{"a": 1}, {"b": 2}]
 

@@ -21,7 +21,7 @@ from aim_api.labels import PIPELINE_PROFILE, PIPELINE_TEMPLATE, RECONCILER_PIPEL
 from aim_api.tree import get, get_int, get_str
 from aim_template_migration.documents.plan import CrdIdentity, Reference
 from aim_template_migration.planning.case import Case, Findings, finding
-from aim_template_migration.planning.snapshot import Observed
+from aim_template_migration.planning.snapshot import Observed, reference_to
 
 DEDICATED_WORDS = frozenset({"Dedicated", "Never"})
 
@@ -128,4 +128,4 @@ def _crd_fault(crd: CrdIdentity | None, served: tuple[str, ...], stored: str) ->
 
 
 def _crd_reference(kind: Kind) -> Reference:
-    return Reference(api_version=CRD.api_version, kind=CRD.name, name=kind.crd_name)
+    return reference_to(CRD, "", kind.crd_name)
