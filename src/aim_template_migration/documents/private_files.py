@@ -108,7 +108,6 @@ def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
             _write_exclusive(temporary / name, data)
         sync_directory(temporary)
         _rename_directory(temporary, directory)
-        sync_directory(directory.parent)
     except FileExistsError:
         _remove_partial(temporary)
         raise _already_exists(directory) from None
@@ -217,7 +216,10 @@ def _rename_directory(temporary: Path, directory: Path) -> None:
     directory.mkdir(mode=DIRECTORY_MODE)
     try:
         temporary.rename(directory)
+        sync_directory(directory.parent)
     except BaseException:
+        with contextlib.suppress(OSError):
+            directory.rename(temporary)  # fails where nothing was renamed yet
         with contextlib.suppress(OSError):
             directory.rmdir()
         raise
