@@ -47,10 +47,12 @@ class Player:
     Attributes:
         client_of: gives the client of an identity.
         values: what ``${name}`` stands for.
+        must_agree: whether the answers must be those that the script expects.
     """
 
     client_of: ClientOf
     values: dict[str, Json]
+    must_agree: bool = False
     _normaliser: Normaliser = field(default_factory=Normaliser)
     _watches: dict[str, "_OpenWatch"] = field(default_factory=dict)
 
@@ -58,10 +60,15 @@ class Player:
         """Send every request of a script, in order, and return the answers."""
         self.values |= script.values
         try:
-            return [self._play(step) for step in script.steps]
+            return [self._checked(self._play(step)) for step in script.steps]
         finally:
             for path in script.cleanup:
                 self.client_of("admin").delete(str(self.filled(path)))
+
+    def _checked(self, played: Played) -> Played:
+        if self.must_agree:
+            check_expectations(played)
+        return played
 
     def _play(self, step: Step) -> Played:
         if step.reads is not None:
@@ -95,8 +102,8 @@ class Player:
         for name, pointer in step.save.items():
             self.values[name] = resolve(answer.get("body"), pointer, UNDEFINED)
         kept = dict(answer)
-        kept["body"] = self._normaliser.normalised(answer.get("body"), step.normalise)
-        kept["headers"] = self._normaliser.normalised(answer.get("headers"))
+        kept["body"] = self._normaliser.normalised(answer.get("body"), step.name, step.normalise)
+        kept["headers"] = self._normaliser.normalised(answer.get("headers"), step.name)
         return Played(step, request, kept, tuple(str(self.filled(pointer)) for pointer in step.only))
 
     def filled(self, value: Json) -> Json:
@@ -129,28 +136,28 @@ def kind_paths() -> dict[str, Json]:
     return paths
 
 
-def check_expectations(played: list[Played]) -> None:
+def check_expectations(played: Played) -> None:
     """Fail if the real server did not answer as a script says that it does.
 
     Raises:
-        ScriptError: the status code of a step is another.
+        ScriptError: the status code is another, or what was waited for or is to be compared is not there.
     """
-    for item in played:
-        expected = item.step.expect
-        if expected is not None and item.answer.get("status") != expected:
-            shown = json.dumps(item.answer, indent=1)[:3000]
-            raise ScriptError(f"{item.step.name}: {item.request}: expected {expected} of the real server, got {shown}")
-        absent = [pointer for pointer in item.only if resolve(item.answer.get("body"), pointer, UNDEFINED) == UNDEFINED]
-        if absent:
-            raise ScriptError(f"{item.step.name}: {item.request}: no {' and no '.join(absent)}")
-        if not _holds(item.answer, item.step.until, normalised=True):
-            raise ScriptError(f"{item.step.name}: {item.request}: never {item.step.until}")
+    step, answer = played.step, played.answer
+    where = f"{step.name}: {played.request}"
+    if step.expect is not None and answer.get("status") != step.expect:
+        shown = json.dumps(answer, indent=1)[:3000]
+        raise ScriptError(f"{where}: expected {step.expect} of the real server, got {shown}")
+    absent = [pointer for pointer in played.only if resolve(answer.get("body"), pointer, UNDEFINED) == UNDEFINED]
+    if absent:
+        raise ScriptError(f"{where}: no {' and no '.join(absent)}")
+    if not _holds(answer, step.until):
+        raise ScriptError(f"{where}: never {step.until}")
 
 
-def _holds(answer: JsonObject, until: JsonObject, *, normalised: bool = False) -> bool:
+def _holds(answer: JsonObject, until: JsonObject) -> bool:
     if "status" in until and answer.get("status") != until["status"]:
         return False
-    pointers = {key: value for key, value in until.items() if key.startswith("/") and not normalised}
+    pointers = {key: value for key, value in until.items() if key.startswith("/")}
     return all(resolve(answer.get("body"), pointer, UNDEFINED) == value for pointer, value in pointers.items())
 
 

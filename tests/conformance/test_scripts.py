@@ -9,7 +9,7 @@ import pytest
 from aim_api.tree import Json, JsonObject
 from tests.conformance.comparing import Difference, differences, selected
 from tests.conformance.known_differences import known_differences
-from tests.conformance.playing import ClientOf, Played, Player, check_expectations, kind_paths
+from tests.conformance.playing import ClientOf, Played, Player, kind_paths
 from tests.conformance.script import Script, load_script, script_names
 from tests.conformance.servers import LocalPlane
 from tests.support.controlplane.server import ControlPlane
@@ -20,20 +20,19 @@ LEAST_STEPS = 300
 def played_on_both(script: Script, real: ControlPlane, local: LocalPlane) -> tuple[list[Played], list[Played]]:
     namespace = f"{script.name}-{secrets.token_hex(4)}"
 
-    def play(client_of: ClientOf) -> list[Played]:
+    def play(client_of: ClientOf, *, must_agree: bool) -> list[Played]:
         admin = client_of("admin")
         made: JsonObject = {"metadata": {"name": namespace}}
         admin.post("/api/v1/namespaces", made).expect(201)
         try:
             values: dict[str, Json] = {**kind_paths(), "namespace": namespace}
-            return Player(client_of, values).play(script)
+            return Player(client_of, values, must_agree).play(script)
         finally:
             admin.delete(f"/api/v1/namespaces/{namespace}")
 
     with ThreadPoolExecutor(2) as pool:
-        on_local = pool.submit(play, local.client)
-        on_real = play(real.client)
-        check_expectations(on_real)
+        on_local = pool.submit(play, local.client, must_agree=False)
+        on_real = play(real.client, must_agree=True)
         return on_real, on_local.result()
 
 
