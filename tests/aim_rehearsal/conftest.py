@@ -1,8 +1,6 @@
 """A stage for the scenarios, on the local API and on a real API server."""
 
 import contextlib
-import dataclasses
-import json
 import secrets
 
 import pytest
@@ -12,18 +10,8 @@ from aim_rehearsal.apiserver import LocalApiServer
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings
 from aim_rehearsal.roles import IDENTITIES, OPERATOR, role_objects
-from aim_rehearsal.worlds import load_world
 from tests.aim_rehearsal.stage import Stage
-
-
-def renamed(name, suffix):
-    """Return a world in namespaces of its own, for a server that several tests share."""
-    world = load_world(name)
-    text = json.dumps(world.objects)
-    for namespace in world.namespaces:
-        text = text.replace(namespace, f"{namespace}-{suffix}")
-    namespaces = tuple(f"{namespace}-{suffix}" for namespace in world.namespaces)
-    return dataclasses.replace(world, namespaces=namespaces, objects=tuple(json.loads(text)))
+from tests.support.worlds import renamed
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from aim_template_migration.cli.exit_codes import EXIT_CODES
 from aim_template_migration.cli.failures import wrong_usage
-from aim_template_migration.cli.options import apply, check, completion, explain, plan, rehearse, show
+from aim_template_migration.cli.options import apply, check, completion, explain, plan, rbac, rehearse, show
 from aim_template_migration.version import __version__
 
 PROG = "aim-template-migration"
@@ -74,6 +74,13 @@ COMMANDS: tuple[Command, ...] = (
         "--commit the writes are real. Writes a private result and journal beside the plan; a dry run needs the same "
         "permissions as a commit.",
         apply.declare,
+    ),
+    _command(
+        "rbac",
+        "print least-privilege roles for reading or applying",
+        "Print the ClusterRole and the Roles that the tool's own requests need in the named namespaces, and nothing "
+        "more. Installs nothing and contacts no cluster.",
+        rbac.declare,
     ),
     _command(
         "explain",
