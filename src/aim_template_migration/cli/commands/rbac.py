@@ -9,7 +9,7 @@ from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.options.rbac import RbacArguments, read
 from aim_template_migration.documents.backup_yaml import emit, join_documents
-from aim_template_migration.kube.permissions import Rule, rules
+from aim_template_migration.kube.permissions import RoleName, Rule, rules
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"
 _HEAD = """\
@@ -39,7 +39,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 def role_objects(arguments: RbacArguments) -> tuple[JsonObject, ...]:
     """Return one ClusterRole for what lives outside namespaces, and one Role in each namespace."""
-    role = "apply" if arguments.role == "apply" else "read"
+    role: RoleName = "apply" if arguments.role == "apply" else "read"
     name = f"aim-template-migration-{role}"
     chosen = arguments.namespaces
     cluster = _role("ClusterRole", {"name": name}, rules(role, chosen, namespaced=False))
