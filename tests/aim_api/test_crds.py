@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from tests.aim_api.crd_cases import KINDS, TRAPS, RuleCase, examples, rule_cases
-from tools.crds.emit import FOLDER, texts
 
 from aim_api.crds import crd_names, load_crds
 from aim_api.kinds import AIM_GROUP, AIM_KINDS, DUAL_VERSION_KINDS, KSERVE_KINDS, Kind
 from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_objects, get_str, has
+from tests.aim_api.crd_cases import KINDS, TRAPS, RuleCase, examples, rule_cases
+from tools.crds.emit import FOLDER, texts
 
 CRDS = {KINDS[get_str(crd, "spec", "names", "kind") or ""]: crd for crd in load_crds()}
 CASES = rule_cases()

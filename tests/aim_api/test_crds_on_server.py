@@ -4,98 +4,26 @@ import copy
 from collections.abc import Iterator
 
 import pytest
-from tests.aim_api.crd_cases import TRAPS, DefaultCase, Example, RuleCase, default_cases, examples, rule_cases
-from tests.support.controlplane.client import Answer
-from tests.support.controlplane.crds import install_crds
-from tests.support.controlplane.server import ControlPlane
 
 from aim_api.crds import load_crds
 from aim_api.kinds import AIM_MODEL, AIM_SERVICE, Kind
 from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_objects, get_str
+from tests.aim_api.crd_cases import TRAPS, DefaultCase, Example, RuleCase, default_cases, examples
+from tests.aim_api.rule_server import CASES, DRY_RUN, STRICT, RuleServer, is_refused_by_a_rule, run_rule_server
+from tests.support.controlplane.server import ControlPlane
 
-STRICT = {"fieldValidation": "Strict", "fieldManager": "tests"}
-DRY_RUN = {**STRICT, "dryRun": "All"}
-
-CASES = rule_cases()
 EXAMPLES = examples()
 DEFINITIONS = {get_str(crd, "spec", "names", "kind"): crd for crd in load_crds()}
 
 
-def without_rules(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: without_rules(item) for key, item in value.items() if key != "x-kubernetes-validations"}
-    return [without_rules(item) for item in value] if isinstance(value, list) else value
-
-
-class Server:
-    """The control plane with all definitions, and with the objects that were stored before their rules existed."""
-
-    def __init__(self, plane: ControlPlane, namespace: str) -> None:
-        self.plane = plane
-        self.namespace = namespace
-        self.stored: dict[str, JsonObject] = {}
-
-    def path(self, kind: Kind, name: str | None = None, subresource: str | None = None) -> str:
-        return kind.path(self.namespace if kind.namespaced else None, name, subresource)
-
-    def store_old_objects(self) -> None:
-        for case in CASES:
-            if case.old is not None:
-                answer = self.plane.client().post(self.path(case.old_kind), case.old, query=STRICT)
-                self.stored[str(case)] = answer.expect(201).object
-
-    def remove_old_objects(self) -> None:
-        for case in CASES:
-            if case.old is not None:
-                self.plane.client().delete(self.path(case.kind, case.name)).expect(200)
-
-    def send(self, case: RuleCase) -> Answer:
-        """Send a case as a dry run: nothing is stored, so that it can be sent again."""
-        if case.old is None:
-            return self.plane.client().post(self.path(case.kind), case.object, query=DRY_RUN)
-        return self.plane.client().put(self.path(case.kind, case.name), self.updated(case), query=DRY_RUN)
-
-    def updated(self, case: RuleCase) -> JsonObject:
-        version = get(self.stored[str(case)], "metadata", "resourceVersion")
-        return {**case.object, "metadata": {**get_map(case.object, "metadata"), "resourceVersion": version}}
-
-    def wait_for_rules(self) -> None:
-        """Wait until each definition's newest rules are asked; its endpoints change one after the other."""
-        for kind in {case.kind for case in CASES}:
-            refused = next(case for case in CASES if case.kind == kind and is_refused_by_a_rule(case))
-            self.plane.wait_until(lambda case=refused: self.send(case).status == 422, f"the rules of {kind.name} hold")  # type: ignore[misc]
-
-
-def is_refused_by_a_rule(case: RuleCase) -> bool:
-    return case.refused is not None and not case.refused.startswith("unknown field")
-
-
 @pytest.fixture(scope="module")
-def server(aim_plane: ControlPlane) -> Iterator[Server]:
-    definitions = load_crds()
-    server = Server(aim_plane, aim_plane.create_namespace())
-    install_crds(aim_plane, [dict(get_map(without_rules(crd))) for crd in definitions])
-    try:
-        aim_plane.wait_until(lambda: stores_anything(server), "the definitions without rules are in use")
-        server.store_old_objects()
-    finally:
-        install_crds(aim_plane, definitions)
-    server.wait_for_rules()
-    yield server
-    server.remove_old_objects()
-    aim_plane.delete_namespace(server.namespace)
-
-
-def stores_anything(server: Server) -> bool:
-    olds = {case.old_kind: case for case in CASES if case.old is not None}
-    creations = [
-        server.plane.client().post(server.path(case.old_kind), case.old, query=DRY_RUN) for case in olds.values()
-    ]
-    return all(answer.status == 201 for answer in creations)
+def server(aim_plane: ControlPlane) -> Iterator[RuleServer]:
+    with run_rule_server(aim_plane) as server:
+        yield server
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_case(server: Server, case: RuleCase) -> None:
+def test_case(server: RuleServer, case: RuleCase) -> None:
     answer = server.send(case)
     if case.refused is None:
         answer.expect(200, 201)
@@ -114,7 +42,7 @@ TOLERATED = [case for case in CASES if "stored-before" in case.name and case.ref
 
 
 @pytest.mark.parametrize("case", TOLERATED, ids=str)
-def test_what_is_tolerated_on_a_stored_object_is_refused_on_a_new_one(server: Server, case: RuleCase) -> None:
+def test_what_is_tolerated_on_a_stored_object_is_refused_on_a_new_one(server: RuleServer, case: RuleCase) -> None:
     new = {**case.object, "metadata": {"name": "new"}}
     answer = server.plane.client().post(server.path(case.kind), new, query=DRY_RUN).expect(422)
     causes = get_objects(answer.body, "details", "causes")
@@ -133,7 +61,7 @@ def contained(part: Json, whole: Json) -> bool:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_example(server: Server, example: Example) -> None:
+def test_example(server: RuleServer, example: Example) -> None:
     client = server.plane.client()
     created = client.post(server.path(example.kind), example.object, query=STRICT).expect(201).object
     path = server.path(example.kind, example.name)
@@ -151,7 +79,7 @@ def test_example(server: Server, example: Example) -> None:
 
 
 @pytest.mark.parametrize("case", default_cases(), ids=str)
-def test_defaults(server: Server, case: DefaultCase) -> None:
+def test_defaults(server: RuleServer, case: DefaultCase) -> None:
     answer = server.plane.client().post(server.path(case.kind), case.object, query=DRY_RUN).expect(201)
     assert get(answer.body, "spec") == case.stored
 
@@ -191,7 +119,7 @@ DUAL_STATUSES: list[tuple[Kind, JsonObject, JsonObject]] = [
 @pytest.mark.parametrize("writer", ["v1alpha1", "v1alpha2"])
 @pytest.mark.parametrize(("kind", "spec", "status"), DUAL_STATUSES, ids=lambda value: getattr(value, "name", ""))
 def test_a_status_write_through_either_version_loses_nothing(
-    server: Server, kind: Kind, spec: JsonObject, status: JsonObject, writer: str
+    server: RuleServer, kind: Kind, spec: JsonObject, status: JsonObject, writer: str
 ) -> None:
     client = server.plane.client()
     name = f"status-{writer}"
@@ -214,7 +142,7 @@ def test_a_status_write_through_either_version_loses_nothing(
         assert get_int(found, "metadata", "generation") == 1
 
 
-def test_the_cutover_is_one_patch_with_tests(server: Server) -> None:
+def test_the_cutover_is_one_patch_with_tests(server: RuleServer) -> None:
     client = server.plane.client()
     old, new = AIM_SERVICE.at("v1alpha1"), AIM_SERVICE
     spec: JsonObject = {
@@ -252,7 +180,7 @@ def test_the_cutover_is_one_patch_with_tests(server: Server) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind.at("v1alpha1") for kind in (AIM_SERVICE, AIM_MODEL)], ids=lambda kind: kind.name)
-def test_the_older_version_warns_and_the_newer_does_not(server: Server, kind: Kind) -> None:
+def test_the_older_version_warns_and_the_newer_does_not(server: RuleServer, kind: Kind) -> None:
     client = server.plane.client()
     warning = client.get(server.path(kind)).expect(200).headers["Warning"]
     assert f"aim.eai.amd.com/v1alpha1 {kind.name} is deprecated; use aim.eai.amd.com/v1alpha2 {kind.name}" in warning
@@ -260,7 +188,7 @@ def test_the_older_version_warns_and_the_newer_does_not(server: Server, kind: Ki
 
 
 @pytest.mark.parametrize("name", ["AIMProfile", "AIMClusterProfile"])
-def test_profiles_are_selected_by_family(server: Server, name: str) -> None:
+def test_profiles_are_selected_by_family(server: RuleServer, name: str) -> None:
     client = server.plane.client()
     kind = next(case.kind for case in CASES if case.kind.name == name)
     made = {"one": "acme/selected", "two": "acme/other"}
@@ -311,7 +239,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("name", "version"), TABLES, ids=lambda value: value)
-def test_what_kubectl_get_shows(server: Server, name: str, version: str) -> None:
+def test_what_kubectl_get_shows(server: RuleServer, name: str, version: str) -> None:
     kind = next(case.kind for case in CASES if case.kind.name == name).at(version)
     accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
     table = server.plane.client().request("GET", server.path(kind), headers=accept).expect(200).object

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aim_api.tree import Json, JsonObject
 from tests.conformance.comparing import Difference, differences, selected
 from tests.conformance.known_differences import known_differences
 from tests.conformance.playing import ClientOf, Played, Player, kind_paths
@@ -22,11 +21,9 @@ def played_on_both(script: Script, real: ControlPlane, local: LocalPlane) -> tup
 
     def play(client_of: ClientOf, *, must_agree: bool) -> list[Played]:
         admin = client_of("admin")
-        made: JsonObject = {"metadata": {"name": namespace}}
-        admin.post("/api/v1/namespaces", made).expect(201)
+        admin.post("/api/v1/namespaces", {"metadata": {"name": namespace}}).expect(201)
         try:
-            values: dict[str, Json] = {**kind_paths(), "namespace": namespace}
-            return Player(client_of, values, must_agree).play(script)
+            return Player(client_of, {**kind_paths(), "namespace": namespace}, must_agree).play(script)
         finally:
             admin.delete(f"/api/v1/namespaces/{namespace}")
 
