@@ -212,11 +212,7 @@ def _proofs(case: Case) -> dict[str, str]:
 
 
 def _targets(draft: Draft) -> tuple[Target, ...]:
-    """Return what the unit's steps create; an existing profile is pinned like a predecessor object instead."""
-    if draft.findings:
-        return ()
-    existing = draft.case.profile_reference.id if draft.case.closure.target_profile else ""
-    return tuple(target for target in _bodies(draft.case) if target.id != existing)
+    return () if draft.findings else tuple(_bodies(draft.case))
 
 
 def _bodies(case: Case) -> Iterable[Target]:

@@ -44,14 +44,16 @@ def steps_of(case: Case) -> tuple[AnyStep, ...]:
     if isvc is None:
         return ()
     cache = case.cache_reference
-    create: tuple[AnyStep, ...] = () if closure.target_profile else (CreateProfile(target=case.profile_reference.id),)
+    # An existing profile of the namespace is pinned, and its step finds it; cluster-scoped ones are never written.
+    profile = case.profile_reference
+    create = () if closure.cluster_template else (CreateProfile(target=profile.id),)
     protect = tuple(
         ProtectArtifact(artifact=item.reference, uid=item.uid)
         for item in sorted((claim.artifact for claim in closure.claims if claim.artifact), key=lambda item: item.name)
     )
     return (
         *create,
-        AwaitProfile(profile=case.profile_reference, deadline_seconds=settings.profile_deadline_seconds),
+        AwaitProfile(profile=profile, deadline_seconds=settings.profile_deadline_seconds),
         CreateProfileCache(target=cache.id),
         AwaitProfileCache(
             profile_cache=cache, artifacts=artifacts, deadline_seconds=settings.profile_cache_deadline_seconds

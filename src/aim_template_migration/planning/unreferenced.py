@@ -24,13 +24,14 @@ _BECOMES = {
 def unreferenced_units(scope: NamespaceScope, closures: list[Closure]) -> Iterator[Unit]:
     """Yield a manual unit for every ownerless, hand-authored legacy object that no closure contains."""
     used = {item.uid for closure in closures for item in closure.objects()}
-    named = {get_str(template.obj, "spec", "modelName") for template in scope.all(AIM_SERVICE_TEMPLATE)}
+    # A service of the profile pipeline no longer reports its model, but may still name it.
+    named = {get_str(closure.service.obj, "spec", "model", "name") for closure in closures}
     for kind in (AIM_MODEL, AIM_SERVICE_TEMPLATE, AIM_TEMPLATE_CACHE):
         for item in scope.all(kind):
             if item.uid in used or item.owner_references or not hand_authored(item) or not _is_legacy(kind, item):
                 continue
             if kind is AIM_MODEL and item.name in named:
-                continue  # its templates are listed, or used
+                continue
             yield _unit(item)
 
 

@@ -181,3 +181,40 @@ def test_an_empty_fleet_warns_and_has_no_units():
     plan = fleet.plan()
     assert plan.units == ()
     assert [warning.code for warning in plan.warnings] == ["NamespaceWithoutServices"]
+
+
+def test_an_existing_profile_is_pinned_and_its_step_stays():
+    fleet = happy_fleet()
+    spec = fleet.plan().target("AIMProfile/team-a/qwen3-32b-latency").body["spec"]
+    fleet.add("AIMProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", "team-a", spec={**spec, "engine": "vllm"})
+    unit = fleet.unit()
+    assert step_name(unit.steps[0]) == "CreateProfile"
+    pin = next(pin for pin in unit.pins if pin.role == "targetProfile")
+    assert (pin.absent, pin.uid) == (False, fleet.only("AIMProfile")["metadata"]["uid"])
+    taken = [item for item in unit.imputations if item.rule == "TakenFromTarget"]
+    assert [(item.field, item.value) for item in taken] == [("spec.engine", "vllm")]
+
+
+def test_a_cluster_template_writes_no_profile_and_fences_a_namespaced_one():
+    fleet = happy_fleet()
+    body = fleet.plan().target("AIMProfile/team-a/qwen3-32b-latency").body
+    template = fleet.only("AIMServiceTemplate")
+    fleet.remove("AIMServiceTemplate", "qwen3-32b-latency")
+    moved = fleet.add(
+        "AIMClusterServiceTemplate",
+        template["apiVersion"],
+        "qwen3-32b-latency",
+        spec=template["spec"],
+        status=template["status"],
+    )
+    resolved = {"name": "qwen3-32b-latency", "scope": "Cluster", "uid": moved["metadata"]["uid"]}
+    fleet.only("AIMService")["status"]["resolvedTemplate"] = resolved
+    fleet.add("AIMClusterProfile", body["apiVersion"], "qwen3-32b-latency", spec=body["spec"])
+    plan = fleet.plan()
+    (unit,) = plan.units
+    assert step_name(unit.steps[0]) == "AwaitProfile"
+    assert unit.steps[0].profile.id == "AIMClusterProfile/qwen3-32b-latency"
+    assert [target.body["kind"] for target in plan.targets] == ["AIMProfileCache"]
+    assert plan.targets[0].body["spec"]["profileScope"] == "Cluster"
+    roles = {pin.role: pin.absent for pin in unit.pins}
+    assert (roles["clusterProfile"], roles["targetProfile"]) == (False, True)
