@@ -73,13 +73,14 @@ _OBJECT_REFERENCE = {
     ),
     "x-kubernetes-map-type": "atomic",
 }
+_FIELD_REFERENCE = {**_open(apiVersion=STRING, fieldPath=STRING), "x-kubernetes-map-type": "atomic"}
 _CONTAINER = _open(
     name=STRING,
     image=STRING,
     command=_list(STRING),
     args=_list(STRING),
     workingDir=STRING,
-    env=_keyed(_open(name=STRING, value=STRING), "name"),
+    env=_keyed(_open(name=STRING, value=STRING, valueFrom=_open(fieldRef=_FIELD_REFERENCE)), "name"),
     envFrom=_list(_open()),
     ports=_keyed(
         _open(containerPort=INTEGER, name=STRING, protocol=_with_default(STRING, "TCP")), "containerPort", "protocol"
@@ -101,7 +102,13 @@ _POD_SPEC = _open(
     tolerations=_list(_open()),
 )
 _POD_STATUS = _open(
-    phase=STRING, conditions=_CONDITIONS, containerStatuses=_list(_open()), podIP=STRING, startTime=TIME, message=STRING
+    phase=STRING,
+    conditions=_CONDITIONS,
+    containerStatuses=_list(_open()),
+    podIP=STRING,
+    podIPs=_keyed(_open(ip=STRING), "ip"),
+    startTime=TIME,
+    message=STRING,
 )
 _POD_TEMPLATE = _fields(metadata=_open(labels=_STRINGS, annotations=_STRINGS), spec=_POD_SPEC)
 _RULES = _list(

@@ -162,10 +162,18 @@ def _machinery() -> Iterator[Resource]:
         subresources=_STATUS,
         categories=extensions,
     )
+    yield _resource(
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingAdmissionPolicy",
+        "validatingadmissionpolicies",
+        namespaced=False,
+        subresources=_STATUS,
+        categories=extensions,
+    )
     for kind, plural in (
         ("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
         ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
-        ("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
         ("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
     ):
         yield _resource("admissionregistration.k8s.io", "v1", kind, plural, namespaced=False, categories=extensions)

@@ -1,5 +1,7 @@
 """The columns that ``kubectl get`` shows for built-in kinds."""
 
+from collections.abc import Callable
+
 from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_objects, get_str, get_strings
 from aim_rehearsal.apiserver.resources import Column
 from aim_rehearsal.apiserver.times import age, human_duration, now, parse_time
@@ -86,15 +88,37 @@ def _pod_restarts(value: JsonObject) -> Json:
     return str(sum(get_int(item, "restartCount") or 0 for item in get_objects(value, "status", "containerStatuses")))
 
 
-def _access_modes(value: JsonObject) -> Json:
+def _claim_access_modes(value: JsonObject) -> Json:
+    return _access_modes(get_list(value, "status", "accessModes")) if get(value, "spec", "volumeName") else ""
+
+
+def _claim_capacity(value: JsonObject) -> Json:
+    return get(value, "status", "capacity", "storage") or "" if get(value, "spec", "volumeName") else ""
+
+
+def _access_modes(modes: list[Json]) -> str:
     short = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
-    return ",".join(short.get(str(mode), str(mode)) for mode in get_list(value, "status", "accessModes"))
+    return ",".join(short.get(str(mode), str(mode)) for mode in modes)
 
 
 def _claim_status(value: JsonObject) -> Json:
     if get(value, "metadata", "deletionTimestamp"):
         return "Terminating"
     return get_str(value, "status", "phase") or ""
+
+
+def _claim_of_volume(value: JsonObject) -> Json:
+    claim = get_map(value, "spec", "claimRef")
+    return f"{claim.get('namespace')}/{claim.get('name')}" if claim else ""
+
+
+def _quota(side: str) -> Callable[[JsonObject], Json]:
+    def cell(value: JsonObject) -> Json:
+        hard, used = get_map(value, "status", "hard"), get_map(value, "status", "used")
+        names = [name for name in sorted(hard) if name.startswith("limits") is (side == "limits")]
+        return ", ".join(f"{name}: {used.get(name)}/{hard[name]}" for name in names)
+
+    return cell
 
 
 def _node_status(value: JsonObject) -> Json:
@@ -107,6 +131,11 @@ def _node_roles(value: JsonObject) -> Json:
     prefix = "node-role.kubernetes.io/"
     labels = get_strings(value, "metadata", "labels")
     return _joined(sorted(label.removeprefix(prefix) for label in labels if label.startswith(prefix)))
+
+
+def _kernel(value: JsonObject) -> Json:
+    info = get_map(value, "status", "nodeInfo")
+    return f"{info['kernelVersion']} ({info.get('architecture', '')})" if info.get("kernelVersion") else "<unknown>"
 
 
 def _address(kind: str) -> Column:
@@ -151,6 +180,11 @@ def _job_duration(value: JsonObject) -> Json:
 
 def _event_last_seen(value: JsonObject) -> Json:
     stamp = get_str(value, "lastTimestamp") or get_str(value, "deprecatedLastTimestamp") or get_str(value, "eventTime")
+    return age(stamp or get_str(value, "metadata", "creationTimestamp") or "")
+
+
+def _event_first_seen(value: JsonObject) -> Json:
+    stamp = get_str(value, "firstTimestamp") or get_str(value, "eventTime")
     return age(stamp or get_str(value, "metadata", "creationTimestamp") or "")
 
 
@@ -210,6 +244,9 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
         _at("Version", "status", "nodeInfo", "kubeletVersion"),
         _address("InternalIP"),
         _address("ExternalIP"),
+        _at("OS-Image", "status", "nodeInfo", "osImage", missing="<unknown>", priority=1),
+        Column("Kernel-Version", _kernel, priority=1),
+        _at("Container-Runtime", "status", "nodeInfo", "containerRuntimeVersion", missing="<unknown>", priority=1),
     ),
     "Pod": (
         NAME,
@@ -224,7 +261,6 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
     ),
     "ConfigMap": (NAME, _data_count("data", "binaryData"), AGE),
     "Secret": (NAME, _at("Type", "type"), _data_count("data"), AGE),
-    "ServiceAccount": (NAME, Column("Secrets", lambda value: str(len(get_list(value, "secrets")))), AGE),
     "Service": (
         NAME,
         _at("Type", "spec", "type"),
@@ -238,13 +274,28 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
         NAME,
         Column("Status", _claim_status),
         _at("Volume", "spec", "volumeName"),
-        _at("Capacity", "status", "capacity", "storage"),
-        Column("Access Modes", _access_modes),
+        Column("Capacity", _claim_capacity),
+        Column("Access Modes", _claim_access_modes),
         _at("StorageClass", "spec", "storageClassName"),
         _at("VolumeAttributesClass", "spec", "volumeAttributesClassName", missing="<unset>"),
         AGE,
         _at("VolumeMode", "spec", "volumeMode", missing="<unset>", priority=1),
     ),
+    "PersistentVolume": (
+        NAME,
+        _at("Capacity", "spec", "capacity", "storage"),
+        Column("Access Modes", lambda value: _access_modes(get_list(value, "spec", "accessModes"))),
+        _at("Reclaim Policy", "spec", "persistentVolumeReclaimPolicy"),
+        _at("Status", "status", "phase"),
+        Column("Claim", _claim_of_volume),
+        _at("StorageClass", "spec", "storageClassName"),
+        _at("VolumeAttributesClass", "spec", "volumeAttributesClassName", missing="<unset>"),
+        _at("Reason", "status", "reason"),
+        AGE,
+        _at("VolumeMode", "spec", "volumeMode", missing="<unset>", priority=1),
+    ),
+    "ResourceQuota": (NAME, Column("Request", _quota("requests")), Column("Limit", _quota("limits")), AGE),
+    "Lease": (NAME, _at("Holder", "spec", "holderIdentity"), AGE),
     "Event": (
         Column("Last Seen", _event_last_seen),
         _at("Type", "type"),
@@ -253,6 +304,7 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
         _at("Subobject", "involvedObject", "fieldPath", priority=1),
         _at("Source", "source", "component", priority=1),
         Column("Message", _event_message),
+        Column("First Seen", _event_first_seen, priority=1),
         _at("Count", "count", missing=1, priority=1),
         Column("Name", _name, format="name", priority=1),
     ),
@@ -285,6 +337,7 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
         AGE,
         _CONTAINERS,
         _IMAGES,
+        _selector("Selector", "spec", "selector", "matchLabels"),
     ),
     "StorageClass": (
         Column("Name", _default_class, format="name"),
@@ -298,7 +351,7 @@ BUILTIN_COLUMNS: dict[str, tuple[Column, ...]] = {
     "ClusterRole": (NAME, Column("Created At", _created_at, format="date-time")),
     "RoleBinding": _BINDING_COLUMNS,
     "ClusterRoleBinding": _BINDING_COLUMNS,
-    "CustomResourceDefinition": (NAME, Column("Created At", _created_at, format="date-time")),
+    "CustomResourceDefinition": (NAME, Column("Created At", _created_at, "date")),
     "MutatingWebhookConfiguration": _WEBHOOKS,
     "ValidatingWebhookConfiguration": _WEBHOOKS,
 }

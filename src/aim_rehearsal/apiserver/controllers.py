@@ -14,9 +14,10 @@ from aim_rehearsal.apiserver.garbage import GarbageCollector, save, without_fina
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import CompactedError, Store
-from aim_rehearsal.apiserver.strategies import PVC_FINALIZER
+from aim_rehearsal.apiserver.strategies import PVC_FINALIZER, VOLUME_FINALIZER
 
 _CLAIMS, _PODS, _NAMESPACES = "persistentvolumeclaims", "pods", "namespaces"
+_VOLUMES = "persistentvolumes"
 _WAIT_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
@@ -95,6 +96,8 @@ class Controllers:
                 self._finish_namespace(resource, value, name)
             elif collection == CRD_COLLECTION and CLEANUP_FINALIZER in get_list(value, "metadata", "finalizers"):
                 self._finish_definition(resource, value, name)
+            elif collection == _VOLUMES:
+                save(self._store, resource, without_finalizer(value, VOLUME_FINALIZER))
             elif collection == _CLAIMS and not self._claim_in_use(namespace, name):
                 save(self._store, resource, without_finalizer(value, PVC_FINALIZER))
 

@@ -6,6 +6,12 @@ Source: Kubernetes API reference (Pod, Deployment, Job) and the answers of a kub
 from aim_api.tree import Json, JsonObject, get_int, get_map, get_objects, get_str, get_strings
 from aim_rehearsal.apiserver.store import with_metadata
 
+_STATEFUL: JsonObject = {
+    "podManagementPolicy": "OrderedReady",
+    "revisionHistoryLimit": 10,
+    "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+    "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+}
 _ROLLING: JsonObject = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
 
 
@@ -26,6 +32,9 @@ def with_pod_defaults(spec: JsonObject, *, alone: bool) -> JsonObject:
     if alone:
         defaults["enableServiceLinks"] = True
     filled = {**defaults, **spec}
+    if "volumes" in spec:
+        volumes: list[Json] = [_volume(item) for item in get_objects(spec, "volumes")]
+        filled["volumes"] = volumes
     for key in ("containers", "initContainers"):
         if key in spec:
             containers: list[Json] = [_container(item) for item in get_objects(spec, key)]
@@ -43,7 +52,43 @@ def _container(container: JsonObject) -> JsonObject:
         "terminationMessagePolicy": "File",
         "imagePullPolicy": "Always" if latest else "IfNotPresent",
     }
-    return {**defaults, **container}
+    filled = {**defaults, **container}
+    for key in ("readinessProbe", "livenessProbe", "startupProbe"):
+        if key in container:
+            filled[key] = _probe(get_map(container, key))
+    if "env" in container:
+        env: list[Json] = [_variable(item) for item in get_objects(container, "env")]
+        filled["env"] = env
+    resources = get_map(container, "resources")
+    if "limits" in resources:
+        requests = {**get_map(resources, "limits"), **get_map(resources, "requests")}
+        filled["resources"] = {**resources, "requests": requests}
+    return filled
+
+
+def _probe(probe: JsonObject) -> JsonObject:
+    defaults: JsonObject = {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1}
+    filled = {**defaults, **probe}
+    if "httpGet" in probe:
+        filled["httpGet"] = {"scheme": "HTTP", **get_map(probe, "httpGet")}
+    return filled
+
+
+def _variable(variable: JsonObject) -> JsonObject:
+    field = get_map(variable, "valueFrom", "fieldRef")
+    if not field:
+        return variable
+    return {**variable, "valueFrom": {**get_map(variable, "valueFrom"), "fieldRef": {"apiVersion": "v1", **field}}}
+
+
+def _volume(volume: JsonObject) -> JsonObject:
+    filled = dict(volume)
+    for key in ("configMap", "secret", "projected", "downwardAPI"):
+        if key in volume:
+            filled[key] = {"defaultMode": 420, **get_map(volume, key)}
+    if "hostPath" in volume:
+        filled["hostPath"] = {"type": "", **get_map(volume, "hostPath")}
+    return filled
 
 
 def with_admitted_pod(pod: JsonObject) -> JsonObject:
@@ -80,6 +125,8 @@ def with_workload_defaults(kind: str, value: JsonObject) -> JsonObject:
         strategy = get_map(spec, "strategy")
         rolling = get_str(strategy, "type") in (None, "RollingUpdate")
         filled["strategy"] = {**_ROLLING, **strategy} if rolling else strategy
+    if kind == "StatefulSet":
+        filled = {**_STATEFUL, **filled}
     if kind == "Job":
         filled = {**_job_defaults(spec), **filled}
     return {**value, "spec": filled}

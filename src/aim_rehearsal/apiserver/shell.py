@@ -13,7 +13,7 @@ import select
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -28,6 +28,7 @@ _GZIP_FROM = 128 * 1024
 _GZIP_LEVEL = 1
 _DRAIN_LIMIT = 64 * 1024 * 1024
 _CHUNK_LINE = 1024
+_STREAM_END_SECONDS = 2.0
 _HTTP_REASONS = {
     400: "BadRequest",
     405: "MethodNotAllowed",
@@ -64,6 +65,7 @@ class HttpsShell:
         """Stop accepting and end all connections."""
         self._server.shutdown()
         self._thread.join()
+        self._server.wait_for_streams(_STREAM_END_SECONDS)
         self._server.server_close()
         self._server.end_connections()
 
@@ -78,6 +80,8 @@ class _Server(ThreadingHTTPServer):
         self._context = context
         self._open: set[socket.socket] = set()
         self._open_lock = threading.Lock()
+        self._streams = 0
+        self._streams_changed = threading.Condition()
         super().__init__(address, _Handler)
 
     def finish_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
@@ -96,6 +100,22 @@ class _Server(ThreadingHTTPServer):
             with self._open_lock:
                 self._open.discard(secured)
             secured.close()
+
+    def stream_begins(self) -> None:
+        """Count a watch that is being answered."""
+        with self._streams_changed:
+            self._streams += 1
+
+    def stream_ends(self) -> None:
+        """Count a watch that was answered."""
+        with self._streams_changed:
+            self._streams -= 1
+            self._streams_changed.notify_all()
+
+    def wait_for_streams(self, timeout: float) -> None:
+        """Let watches say that they end, up to ``timeout`` seconds; the store must be closed."""
+        with self._streams_changed:
+            self._streams_changed.wait_for(lambda: self._streams == 0, timeout)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: clients may go at any time."""
@@ -146,7 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in self.headers.items():
             key = name.lower()
             headers[key] = f"{headers[key]}, {value}" if key in headers else value
-        request = Request(self.command, self.path, headers, body, str(self.client_address[0]))
+        # The parser makes one slash of leading ones; the core wants what the client sent.
+        target = self.requestline.split()[1]
+        request = Request(self.command, target, headers, body, str(self.client_address[0]))
         try:
             response = self.server.core.handle(request)
         except DropConnectionError:
@@ -240,10 +262,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_stream(self, response: Response) -> None:
         assert response.stream is not None  # asked by the caller
+        self.server.stream_begins()
+        try:
+            self._send_chunks(response.stream)
+        finally:
+            self.server.stream_ends()
+
+    def _send_chunks(self, parts: Iterator[bytes]) -> None:
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.wfile.flush()
-        for part in response.stream:
+        for part in parts:
             if part:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
                 self.wfile.flush()

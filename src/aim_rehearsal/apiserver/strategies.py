@@ -7,10 +7,9 @@ import base64
 from collections.abc import Callable
 from functools import partial
 
-from aim_api.tree import Json, JsonObject, get, get_int, get_list, get_map, get_objects, get_str, get_strings
+from aim_api.tree import Json, JsonObject, get_int, get_list, get_map, get_objects, get_str, get_strings
 from aim_rehearsal.apiserver.crds import (
     CRD_COLLECTION,
-    check_crd,
     unestablished,
     with_crd_defaults,
     with_stored_version,
@@ -25,9 +24,9 @@ from aim_rehearsal.apiserver.pod_defaults import (
 )
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.trees import same_value
 
+VOLUME_FINALIZER = "kubernetes.io/pv-protection"
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 _ALWAYS_WRITTEN = frozenset({"spec", "status", "metadata", "rules", "webhooks"})
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
@@ -35,16 +34,10 @@ _FIRST_STATUS: dict[str, JsonObject] = {
     "Pod": {"phase": "Pending"},
     "PersistentVolumeClaim": {"phase": "Pending"},
     "Namespace": {"phase": "Active"},
+    "PersistentVolume": {"phase": "Pending"},
     "ReplicaSet": {"replicas": 0},
+    "StatefulSet": {"replicas": 0, "availableReplicas": 0},
     "Service": {"loadBalancer": {}},
-}
-_IMMUTABLE: dict[str, tuple[tuple[str, ...], ...]] = {
-    "Deployment": (("spec", "selector"),),
-    "ReplicaSet": (("spec", "selector"),),
-    "Job": (("spec", "selector"), ("spec", "template")),
-    "RoleBinding": (("roleRef",),),
-    "ClusterRoleBinding": (("roleRef",),),
-    "StorageClass": (("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",)),
 }
 
 
@@ -76,6 +69,11 @@ def _service_defaults(value: JsonObject) -> JsonObject:
     return {**value, "spec": spec}
 
 
+def _volume_defaults(value: JsonObject) -> JsonObject:
+    defaults: JsonObject = {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}
+    return {**value, "spec": {**defaults, **get_map(value, "spec")}}
+
+
 def _pod_defaults(value: JsonObject) -> JsonObject:
     return {**value, "spec": with_pod_defaults(get_map(value, "spec"), alone=True)}
 
@@ -94,6 +92,7 @@ def _secret_defaults(value: JsonObject) -> JsonObject:
 _DEFAULTS: dict[str, Callable[[JsonObject], JsonObject]] = {
     "Event": _event_defaults,
     "Service": _service_defaults,
+    "PersistentVolume": _volume_defaults,
     "Pod": _pod_defaults,
     "Namespace": _namespace_defaults,
     "Secret": _secret_defaults,
@@ -124,6 +123,8 @@ def before_create(resource: Resource, value: JsonObject) -> JsonObject:
             prepared = with_job_labels(prepared)
         case "pods":
             prepared = with_admitted_pod(prepared)
+        case "persistentvolumes":
+            prepared = _with_finalizer(prepared, VOLUME_FINALIZER)
         case "persistentvolumeclaims":
             prepared = _with_finalizer(prepared, PVC_FINALIZER)
         case "customresourcedefinitions.apiextensions.k8s.io":
@@ -181,44 +182,6 @@ def may_go(resource: Resource, value: JsonObject) -> bool:
     held = resource.collection == "namespaces" and bool(get_list(value, "spec", "finalizers"))
     waiting = held or bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
     return metadata.get("deletionTimestamp") is not None and not waiting
-
-
-def check_kind(resource: Resource, new: JsonObject, old: JsonObject | None) -> list[FieldError]:
-    """Return what a built-in kind's own rules find wrong."""
-    if resource.custom:
-        return []
-    problems = check_crd(new) if resource.kind == "CustomResourceDefinition" else []
-    if resource.collection == "persistentvolumeclaims":
-        problems += _check_claim(new)
-    if old is None:
-        return problems
-    for path in _IMMUTABLE.get(resource.kind, ()):
-        if get(new, *path) != get(old, *path):
-            problems.append(FieldError("FieldValueInvalid", ".".join(path), "Invalid value: field is immutable"))
-    if resource.kind == "PersistentVolumeClaim" and _claim_moved(new, old):
-        why = (
-            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-        )
-        problems.append(FieldError("FieldValueForbidden", "spec", f"Forbidden: {why}"))
-    return problems
-
-
-def _check_claim(claim: JsonObject) -> list[FieldError]:
-    problems = []
-    if not get_list(claim, "spec", "accessModes"):
-        why = "Required value: at least 1 access mode is required"
-        problems.append(FieldError("FieldValueRequired", "spec.accessModes", why))
-    if get(claim, "spec", "resources", "requests", "storage") is None:
-        problems.append(FieldError("FieldValueRequired", "spec.resources[storage]", "Required value"))
-    return problems
-
-
-def _claim_moved(new: JsonObject, old: JsonObject) -> bool:
-    if get_str(old, "spec", "volumeName") is None:
-        return False
-    free = ("resources", "volumeAttributesClassName")
-    fixed = [{key: value for key, value in get_map(item, "spec").items() if key not in free} for item in (new, old)]
-    return fixed[0] != fixed[1]
 
 
 def _desired(resource: Resource, value: JsonObject) -> JsonObject:

@@ -18,6 +18,7 @@ from aim_rehearsal.apiserver.errors import (
     quoted,
 )
 from aim_rehearsal.apiserver.intake import check_names, take_in
+from aim_rehearsal.apiserver.kind_rules import check_kind
 from aim_rehearsal.apiserver.managed_fields import FieldTracker
 from aim_rehearsal.apiserver.messages import Response, json_response
 from aim_rehearsal.apiserver.metadata import check_metadata, check_metadata_change, generated_name
@@ -29,7 +30,6 @@ from aim_rehearsal.apiserver.strategies import (
     before_create,
     before_status_update,
     before_update,
-    check_kind,
     finalizer_warnings,
     may_go,
     name_rule,
