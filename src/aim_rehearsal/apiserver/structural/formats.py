@@ -14,10 +14,11 @@ _CREDIT_CARD = re.compile(
     r"(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})"
 )
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
+_ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-"
+_ATOM = f"[{_ATOM_CHARACTERS}]+"
 _QUOTED = r'"(?:[^"\\\r\n]|\\.)*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@{_ATOM}(?:\.{_ATOM})*"
-_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|(?:(?:{_ATOM}|{_QUOTED}|\.)[ \t]*)*<{_ADDRESS}>)[ \t]*")
+_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|(?:[{_ATOM_CHARACTERS}. \t]|{_QUOTED})*<{_ADDRESS}>)[ \t]*")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _RGB_PART = r"\s*(?:0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
 _RGB = re.compile(rf"rgb\({_RGB_PART},{_RGB_PART},{_RGB_PART}\)", re.ASCII)

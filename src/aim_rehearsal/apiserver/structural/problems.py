@@ -73,6 +73,13 @@ def unfit(path: Path, value: Json, demand: str) -> Problem:
     return Problem(path, text, errors.invalid(field_of(name), value, text))
 
 
+def bad_factor(path: Path, factor: float) -> Problem:
+    """A ``multipleOf`` that is not positive once it is cut to an integer, as it is for integers."""
+    name = value_name(path)
+    text = f"factor MultipleOf declared for {name} must be positive: {gotext.number(factor)}"
+    return Problem(path, text, errors.invalid(field_of(name), factor, text))
+
+
 def whole(path: Path, text: str) -> Problem:
     """A finding that the API server attaches to the whole object, although it names a value."""
     return Problem(path, text, errors.invalid(errors.ROOT, "", text))

@@ -15,6 +15,7 @@ from aim_rehearsal.apiserver.structural.cel import types
 from aim_rehearsal.apiserver.structural.cel.compiler import Program, compile_expression
 from aim_rehearsal.apiserver.structural.cel.declarations import declare
 from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError, InstantiationError
+from aim_rehearsal.apiserver.structural.cel.mismatches import expected_types, mismatch
 from aim_rehearsal.apiserver.structural.cel.types import Type, is_dynamic, optional_of
 from aim_rehearsal.apiserver.structural.cel.values import NONE, Optional
 from aim_rehearsal.apiserver.structural.correlation import Correlated, excuses_rule, items_by_key, list_map_key
@@ -88,6 +89,7 @@ class RuleTree:
             return
         before: object = (NONE if old is None else Optional(old, present=True)) if optional else old
         try:
+            self._refuse_mismatch(compiled, value, old)
             if compiled.program.evaluate(value, before) is True:
                 return
         except CelError as failure:
@@ -97,6 +99,13 @@ class RuleTree:
         if excusable and run.correlated is not None and excuses_rule(run.correlated, path):
             return
         run.found.append(self._broken(compiled, value, old, path))
+
+    def _refuse_mismatch(self, compiled: _CompiledRule, value: Json, old: Json) -> None:
+        """Fail as soon as a rule reads a value of another type than the schema's."""
+        wanted = expected_types(self.node)
+        for name, each in (("self", value), ("oldSelf", old)):
+            if wanted and each is not None and type(each) not in wanted and name in compiled.program.used:
+                raise CelError(mismatch(each, self.node))
 
     def _broken(self, compiled: _CompiledRule, value: Json, old: Json, path: Path) -> FieldError:
         where = field_path(path)

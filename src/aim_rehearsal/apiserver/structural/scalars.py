@@ -47,6 +47,7 @@ def number_part(node: Node) -> Part | int:
     limits = node.limits
     bounds = [_multiple_of(limits), _minimum(limits), _maximum(limits)]
     present = [bound for bound in bounds if bound is not None]
+    factor = limits.multiple_of
     type_name = node.types[0] if len(node.types) == 1 else ""
     in_range = _range_check(type_name, node.format)
     if not present and in_range is None:
@@ -56,6 +57,8 @@ def number_part(node: Node) -> Part | int:
         assert isinstance(value, int | float)
         if in_range is not None and not in_range(value):
             found.append(problems.whole(path, _out_of_range(type_name, node.format, path)))
+        if factor is not None and _bound(factor, value) <= 0:
+            found.append(problems.bad_factor(path, _bound(factor, value)))
         for bound in present:
             demand = bound(value)
             if demand:

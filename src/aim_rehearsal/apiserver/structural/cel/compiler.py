@@ -69,7 +69,10 @@ def compile_expression(expression: str, variables: Mapping[str, Type]) -> Progra
     """Compile an expression over variables of the given types; :class:`CompileError` where it is not well-formed."""
     compiler = _Compiler(len(variables))
     scope = {name: Variable(slot, kind) for slot, (name, kind) in enumerate(variables.items())}
-    compiled = compiler.compile(parse(expression), scope)
+    try:
+        compiled = compiler.compile(parse(expression), scope)
+    except RecursionError:
+        raise CompileError(0, "expression recursion limit exceeded") from None
     compiler.refuse_mixed_literals()
     kind = compiler.inference.resolve(compiled.type)
     return Program(kind, compiled.run, frozenset(compiler.used), compiler.slots - len(variables))

@@ -75,7 +75,7 @@ def _object_type(node: Node, name: str, *, root: bool) -> Type:
         if field_type is None or escaped is None:
             visible = False
         else:
-            fields[escaped] = Field(key, field_type)
+            fields[escaped] = Field(key, field_type, below)
     decoders = {field.key: field.type.decode for field in fields.values() if field.type.decode is not None}
     return Type(
         name,

@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 from aim_rehearsal.apiserver.structural.cel import types
 from aim_rehearsal.apiserver.structural.cel.failures import NO_SUCH_OVERLOAD, CelError, CompileError
+from aim_rehearsal.apiserver.structural.cel.mismatches import expected_types, mismatch
 from aim_rehearsal.apiserver.structural.cel.program import Compiled, Context, Frame, Run, Scope
 from aim_rehearsal.apiserver.structural.cel.syntax import Index, Select
 from aim_rehearsal.apiserver.structural.cel.tokens import RESERVED
 from aim_rehearsal.apiserver.structural.cel.types import DYN, Decode, Type, is_dynamic, is_optional, optional_of, shown
 from aim_rehearsal.apiserver.structural.cel.values import NONE, Optional, UInt, type_name
+from aim_rehearsal.apiserver.structural.nodes import Node
 
 
 def select(context: Context, node: Select, scope: Scope) -> Compiled:
@@ -16,15 +18,15 @@ def select(context: Context, node: Select, scope: Scope) -> Compiled:
     operand = context.compile(node.operand, scope)
     holder = context.inference.resolve(operand.type)
     inner = holder.parameters[0] if is_optional(holder) else holder
-    key, found = _field(context, inner, node.field, node.position)
+    key, found, schema = _field(context, inner, node.field, node.position)
     decode = found.decode if found.is_scalar else None
     if node.optional or is_optional(holder):
         return Compiled(optional_of(found), _optional_read(operand.run, key, decode, inner))
     if is_dynamic(inner):
         return Compiled(found, _dynamic_read(operand.run, key))
-    if inner.fields is None:
+    if schema is None:
         return Compiled(found, _entry_read(operand.run, key, node.field, decode))
-    return Compiled(found, _field_read(operand, key, node.field, found))
+    return Compiled(found, _field_read(operand, key, node.field, schema, decode))
 
 
 def presence(context: Context, node: Select, scope: Scope, position: int) -> Compiled:
@@ -32,30 +34,42 @@ def presence(context: Context, node: Select, scope: Scope, position: int) -> Com
     operand = context.compile(node.operand, scope)
     holder = context.inference.resolve(operand.type)
     inner = holder.parameters[0] if is_optional(holder) else holder
-    key, _ = _field(context, inner, node.field, position)
+    key, _, schema = _field(context, inner, node.field, position)
     run = operand.run
     if is_optional(holder) or is_dynamic(inner):
         return Compiled(types.BOOL, lambda frame: _find(_opened(run(frame)), key, inner).present)
-    slot = operand.slot
-    if inner.fields is None:
+    if schema is None:
         return Compiled(types.BOOL, lambda frame: key in _mapping(run(frame)))
-    if slot is not None:
-        return Compiled(types.BOOL, lambda frame: _mapping(frame[slot]).get(key) is not None)
-    return Compiled(types.BOOL, lambda frame: _mapping(run(frame)).get(key) is not None)
+    return Compiled(types.BOOL, _field_presence(operand, key, schema))
 
 
-def _field(context: Context, holder: Type, name: str, position: int) -> tuple[str, Type]:
-    """Return the key of a field in JSON and the field's type; reserved words need not be escaped."""
+def _field_presence(operand: Compiled, key: str, node: Node) -> Run:
+    """Test a property of an object; null is as good as absent."""
+    run, slot, wanted = operand.run, operand.slot, expected_types(node)
+
+    def test(frame: Frame) -> object:
+        value = _mapping(run(frame) if slot is None else frame[slot]).get(key)
+        if value is None:
+            return False
+        if wanted and type(value) not in wanted:
+            raise CelError(mismatch(value, node))
+        return True
+
+    return test
+
+
+def _field(context: Context, holder: Type, name: str, position: int) -> tuple[str, Type, Node | None]:
+    """Return the key of a field in JSON, its type and, in an object, its schema; reserved words need no escape."""
     if holder.fields is not None:
         field = holder.fields.get(name) or holder.fields.get(f"__{name}__" if name in RESERVED else name)
         if field is None:
             raise CompileError(position, f"undefined field '{name}'")
-        return field.key, field.type
+        return field.key, field.type, field.node
     if holder.name == "map":
-        return name, holder.parameters[1]
+        return name, holder.parameters[1], None
     if is_dynamic(holder):
         context.inference.accept([DYN], [holder])
-        return name, DYN
+        return name, DYN, None
     raise CompileError(position, f"type '{shown(holder)}' does not support field selection")
 
 
@@ -72,33 +86,21 @@ def _opened(value: object) -> object:
     return value
 
 
-def _field_read(operand: Compiled, key: str, name: str, kind: Type) -> Run:
-    """Read a property of an object, whose value may be of a wrong type only where an update did not change it."""
-    run, slot, decode = operand.run, operand.slot, kind.decode if kind.is_scalar else None
-    wanted = _PLAIN_TYPES.get(kind)
+def _field_read(operand: Compiled, key: str, name: str, node: Node, decode: Decode | None) -> Run:
+    """Read a property of an object; null is as good as absent."""
+    run, slot, wanted = operand.run, operand.slot, expected_types(node)
 
     def read(frame: Frame) -> object:
         value = _mapping(run(frame) if slot is None else frame[slot]).get(key)
         if value is None:
             raise CelError(f"no such key: {name}")
-        if wanted is not None and type(value) is not wanted:
-            raise CelError(f"invalid data, expected {kind.name}, got {_GO_TYPES[type(value)]}")
+        if wanted and type(value) not in wanted:
+            raise CelError(mismatch(value, node))
         return value
 
     if decode is None:
         return read
     return lambda frame: decode(read(frame))
-
-
-_PLAIN_TYPES: dict[Type, type] = {types.STRING: str, types.INT: int, types.BOOL: bool}
-_GO_TYPES: dict[type, str] = {
-    str: "string",
-    int: "int64",
-    float: "float64",
-    bool: "bool",
-    list: "[]interface {}",
-    dict: "map[string]interface {}",
-}
 
 
 def _entry_read(run: Run, key: str, name: str, decode: Decode | None) -> Run:

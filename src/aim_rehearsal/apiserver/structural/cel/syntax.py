@@ -6,8 +6,6 @@ from aim_rehearsal.apiserver.structural.cel.failures import CompileError
 from aim_rehearsal.apiserver.structural.cel.tokens import RESERVED, Token, tokenize
 from aim_rehearsal.apiserver.structural.cel.values import UInt
 
-MAX_DEPTH = 200
-
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -86,7 +84,6 @@ class _Parser:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.next = 0
-        self.depth = 0
 
     def peek(self) -> Token:
         return self.tokens[self.next]
@@ -110,16 +107,12 @@ class _Parser:
         return token
 
     def expression(self) -> Expression:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise CompileError(self.peek().position, f"expression recursion limit exceeded: {MAX_DEPTH}")
         condition = self.disjunction()
         question = self.accept("?")
         if question is not None:
             consequence = self.disjunction()
             self.expect(":")
             condition = Call(question.position, "_?_:_", None, (condition, consequence, self.expression()))
-        self.depth -= 1
         return condition
 
     def disjunction(self) -> Expression:

@@ -8,6 +8,8 @@ to a function. Decoding a decoded value changes nothing.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from aim_rehearsal.apiserver.structural.nodes import Node
+
 Decode = Callable[[object], object]
 
 
@@ -41,10 +43,11 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A property of an object: its name in JSON and its type."""
+    """A property of an object: its name in JSON, its type and its schema."""
 
     key: str
     type: Type
+    node: Node
 
 
 class TypeVariable(Type):
