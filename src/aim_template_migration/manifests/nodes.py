@@ -1,0 +1,254 @@
+"""The nodes of a manifest: values together with where they stand in the text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from aim_api.tree import Json, JsonObject, Key
+from aim_template_migration.manifests.scalars import ScalarError, key_text
+
+_MOST_ALIASED = 100_000
+"""Nodes that aliases may stand for in one document; more is a bomb, which kubectl refuses as well."""
+
+
+class ReadError(Exception):
+    """A document can't be read; the message says why.
+
+    Attributes:
+        offset: where, as an offset into the text.
+    """
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+@dataclass(slots=True)
+class ScalarNode:
+    """A scalar.
+
+    Attributes:
+        start: offset of its first character, of its tag or anchor where it has one.
+        end: offset behind its last character.
+        value: what kubectl reads.
+        style: the quote, ``|`` or ``>``, or empty.
+        anchor: name of its anchor, or empty.
+    """
+
+    start: int
+    end: int
+    value: Json
+    style: str = ""
+    anchor: str = ""
+
+
+@dataclass(slots=True)
+class AliasNode:
+    """A reference to a node that stands earlier in the document."""
+
+    start: int
+    end: int
+    name: str
+    target: "Node"
+    anchor: str = ""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One entry of a mapping.
+
+    Attributes:
+        key: node of the key.
+        name: the key as kubectl reads it.
+        value: node of the value.
+        merges: the key is ``<<``, so that the value's entries count as entries of this mapping.
+    """
+
+    key: ScalarNode
+    name: str
+    value: "Node"
+    merges: bool = False
+
+    @property
+    def start(self) -> int:
+        """Offset of the key."""
+        return self.key.start
+
+    @property
+    def end(self) -> int:
+        """Offset behind the value, or behind the key where there is no value."""
+        return max(self.key.end, self.value.end)
+
+
+@dataclass(slots=True)
+class MapNode:
+    """A mapping in block style or, as ``flow``, in braces."""
+
+    start: int
+    end: int
+    flow: bool
+    entries: list[Entry] = field(default_factory=list)
+    anchor: str = ""
+
+    def entry(self, name: str) -> Entry | None:
+        """Return the entry itself that has this name, the last one where there are several."""
+        return next((entry for entry in reversed(self.entries) if entry.name == name and not entry.merges), None)
+
+
+@dataclass(slots=True)
+class ListNode:
+    """A sequence in block style or, as ``flow``, in brackets."""
+
+    start: int
+    end: int
+    flow: bool
+    items: "list[Node]" = field(default_factory=list)
+    anchor: str = ""
+
+
+Node = ScalarNode | AliasNode | MapNode | ListNode
+
+
+def resolved(node: Node) -> ScalarNode | MapNode | ListNode:
+    """Return the node itself, or what an alias stands for."""
+    while isinstance(node, AliasNode):
+        node = node.target
+    return node
+
+
+class Reading:
+    """Turns the nodes of one document into a value.
+
+    Attributes:
+        duplicates: the entries whose key stood before in the same mapping; kubectl takes the last.
+    """
+
+    def __init__(self) -> None:
+        self.duplicates: list[Entry] = []
+        self._aliased = 0
+        self._inside_alias = 0
+
+    def value(self, node: Node) -> Json:
+        """Return the value of a node.
+
+        Raises:
+            ReadError: kubectl refuses it.
+        """
+        if isinstance(node, AliasNode):
+            self._inside_alias += 1
+            value = self.value(node.target)
+            self._inside_alias -= 1
+            return value
+        if self._inside_alias:
+            self._aliased += 1
+            if self._aliased > _MOST_ALIASED:
+                raise ReadError(f"aliases stand for more than {_MOST_ALIASED} values", node.start)
+        if isinstance(node, ScalarNode):
+            return node.value
+        if isinstance(node, ListNode):
+            return [self.value(item) for item in node.items]
+        return self._object(node)
+
+    def _object(self, node: MapNode) -> JsonObject:
+        found: JsonObject = {}
+        own: set[str] = set()
+        for entry in node.entries:
+            if entry.merges:
+                found.update(self._merged(entry))
+                continue
+            if entry.name in own and not self._inside_alias:
+                self.duplicates.append(entry)
+            own.add(entry.name)
+            found[entry.name] = self.value(entry.value)
+        return found
+
+    def _merged(self, entry: Entry) -> JsonObject:
+        """Return what ``<<`` brings; of several mappings the first wins."""
+        target = resolved(entry.value)
+        parts = [resolved(item) for item in target.items] if isinstance(target, ListNode) else [target]
+        merged: JsonObject = {}
+        for part in reversed(parts):
+            if not isinstance(part, MapNode):
+                raise ReadError("<< merges mappings only", entry.start)
+            self._inside_alias += 1
+            value = self.value(part)
+            self._inside_alias -= 1
+            if isinstance(value, dict):
+                merged.update(value)
+        return merged
+
+
+def name_of_key(key: ScalarNode) -> str:
+    """Return the key as kubectl reads it.
+
+    Raises:
+        ReadError: kubectl refuses it.
+    """
+    try:
+        return key_text(key.value)
+    except ScalarError as error:
+        raise ReadError(str(error), key.start) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a path leads.
+
+    Attributes:
+        node: the node, or the deepest one on the way that exists.
+        entry: the entry that the node is the value of, None for an item or the root.
+        complete: the whole path exists.
+    """
+
+    node: Node
+    entry: Entry | None
+    complete: bool
+
+
+def find(root: Node, path: Sequence[Key]) -> Found:
+    """Follow ``path`` from ``root`` as far as it goes."""
+    node, entry = root, None
+    for key in path:
+        here = resolved(node)
+        if isinstance(here, MapNode) and isinstance(key, str):
+            below = effective_entry(here, key)
+            if below is None:
+                return Found(node, entry, complete=False)
+            node, entry = below.value, below
+        elif isinstance(here, ListNode) and isinstance(key, int) and key < len(here.items):
+            node, entry = here.items[key], None
+        else:
+            return Found(node, entry, complete=False)
+    return Found(node, entry, complete=True)
+
+
+def effective_entry(mapping: MapNode, name: str) -> Entry | None:
+    """Return the entry that decides the value of ``name``, be it the mapping's own or a merged one."""
+    for entry in reversed(mapping.entries):
+        if not entry.merges and entry.name == name:
+            return entry
+        if entry.merges:
+            found = _merged_entry(resolved(entry.value), name)
+            if found is not None:
+                return found
+    return None
+
+
+def _merged_entry(target: ScalarNode | MapNode | ListNode, name: str) -> Entry | None:
+    if isinstance(target, MapNode):
+        return effective_entry(target, name)
+    if isinstance(target, ListNode):
+        parts = (_merged_entry(resolved(item), name) for item in target.items)
+        return next((part for part in parts if part is not None), None)
+    return None
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it as they stand in the text: keys too, but not what aliases stand for."""
+    yield node
+    if isinstance(node, MapNode):
+        for entry in node.entries:
+            yield entry.key
+            yield from walk(entry.value)
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            yield from walk(item)
