@@ -21,50 +21,60 @@ def join_documents(head: str, documents: Iterable[str]) -> str:
     return comment + "".join(f"---\n{document}" for document in documents)
 
 
-def emit(value: Json) -> str:
-    """Return one value as a YAML document in block style, with a final newline."""
+def emit(value: Json, *, list_indent: str = "") -> str:
+    """Return one value as a YAML document in block style, with a final newline.
+
+    Args:
+        value: the value.
+        list_indent: how much further than its key a list begins.
+    """
     if isinstance(value, dict) and value:
-        return "".join(_object_lines(value, ""))
+        return "".join(_object_lines(value, "", list_indent))
     if isinstance(value, list) and value:
-        return "".join(_list_lines(value, ""))
-    return f"{_scalar(value)}\n"
+        return "".join(_list_lines(value, "", list_indent))
+    return f"{scalar_text(value)}\n"
 
 
-def _object_lines(value: JsonObject, indent: str) -> Iterator[str]:
+def _object_lines(value: JsonObject, indent: str, list_indent: str) -> Iterator[str]:
     for key, item in value.items():
-        name = _string(key)
+        name = scalar_text(key)
         if isinstance(item, dict) and item:
             yield f"{indent}{name}:\n"
-            yield from _object_lines(item, f"{indent}  ")
+            yield from _object_lines(item, f"{indent}  ", list_indent)
         elif isinstance(item, list) and item:
             yield f"{indent}{name}:\n"
-            yield from _list_lines(item, indent)
+            yield from _list_lines(item, f"{indent}{list_indent}", list_indent)
         else:
-            yield f"{indent}{name}: {_scalar(item)}\n"
+            yield f"{indent}{name}: {scalar_text(item)}\n"
 
 
-def _list_lines(value: list[Json], indent: str) -> Iterator[str]:
+def _list_lines(value: list[Json], indent: str, list_indent: str) -> Iterator[str]:
     for item in value:
         below: Iterator[str]
         if isinstance(item, dict) and item:
-            below = _object_lines(item, f"{indent}  ")
+            below = _object_lines(item, f"{indent}  ", list_indent)
         elif isinstance(item, list) and item:
-            below = _list_lines(item, f"{indent}  ")
+            below = _list_lines(item, f"{indent}  ", list_indent)
         else:
-            yield f"{indent}- {_scalar(item)}\n"
+            yield f"{indent}- {scalar_text(item)}\n"
             continue
         first = next(below)
         yield f"{indent}- {first[len(indent) + 2 :]}"
         yield from below
 
 
-def _scalar(value: Json) -> str:
-    if isinstance(value, str):
-        return _string(value)
-    return json.dumps(value)
+def scalar_text(value: Json) -> str:
+    """Return a scalar, or an empty collection, as it is written: without quotes only where no reader can err."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return value if reads_alike(value) else quoted_text(value)
 
 
-def _string(text: str) -> str:
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
-        return text
+def reads_alike(text: str) -> bool:
+    """Return whether every reader takes ``text`` without quotes for just this string."""
+    return bool(_PLAIN.fullmatch(text)) and text.lower() not in _WORDS
+
+
+def quoted_text(text: str) -> str:
+    """Return a string as a JSON string, which is valid YAML."""
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))
