@@ -14,6 +14,7 @@ from aim_rehearsal.client import Client
 from aim_rehearsal.operator import BridgeOperator, Misbehaviour, NameFormulas, ProjectionMode, Settings
 from aim_rehearsal.roles import IDENTITIES, MIGRATION, OPERATOR, role_objects
 from aim_rehearsal.worlds import World, apply_world
+from aim_rehearsal.worlds.applying import object_reference
 
 ADMIN = "admin"
 _WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -72,7 +73,7 @@ class RehearsalSession:
             self._server = stack.enter_context(LocalApiServer(identities=IDENTITIES))
             self._server.install_crds(load_crds())
             self._server.seed(role_objects())
-            self.objects = apply_world(self.world, self.client)
+            self.objects = self._load(self._server)
             self._operator = BridgeOperator(self._client(OPERATOR), self._settings)
             self._operator.start()
             stack.callback(self._operator.stop)
@@ -124,6 +125,12 @@ class RehearsalSession:
     def audit(self, identity: str = MIGRATION) -> AuditSummary:
         """Count what an identity did so far."""
         return summarize(event for event in self.server.audit_events() if _username(event) == identity)
+
+    def _load(self, server: LocalApiServer) -> Mapping[str, JsonObject]:
+        if not self.world.stored:
+            return apply_world(self.world, self.client)
+        server.seed(self.world.objects)
+        return {object_reference(item): item for item in self.world.objects}
 
     def _client(self, identity: str) -> Client:
         server = self.server

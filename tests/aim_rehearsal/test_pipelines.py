@@ -33,10 +33,12 @@ SOURCES = [{"modelId": "acme/tiny", "sourceUri": "s3://weights/acme/tiny", "size
 EMPTY = "shared-happy-path"
 
 
-@pytest.fixture
-def place(local_stage):
+@pytest.fixture(params=["local", pytest.param("real", marks=[pytest.mark.controlplane, pytest.mark.slow])])
+def place(request):
     """A namespace of the test's own with an operator at work; what the world put elsewhere does not matter."""
-    stage = local_stage(EMPTY, HARDWARE)
+    if request.param == "real":
+        request.getfixturevalue("controllers")
+    stage = request.getfixturevalue(f"{request.param}_stage")(EMPTY, HARDWARE)
     namespace = stage.world.namespaces[0] + "-new"
     stage.client.create(NAMESPACE, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     return Place(stage, namespace)

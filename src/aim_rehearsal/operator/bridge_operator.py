@@ -13,6 +13,7 @@ from aim_api.kinds import DEPLOYMENT, INFERENCE_SERVICE, Kind
 from aim_api.tree import JsonObject, get_strings
 from aim_rehearsal.client import ApiError, Change, Client, Listing, Watch, typed
 from aim_rehearsal.operator import kserve
+from aim_rehearsal.operator.agenda import Agenda
 from aim_rehearsal.operator.controllers import CONTROLLERS
 from aim_rehearsal.operator.dependents import affected
 from aim_rehearsal.operator.executor import Executor
@@ -83,7 +84,7 @@ class BridgeOperator:
         self._inbox: queue.Queue[_Seen | _Settle | None] = queue.Queue()
         self._store = Store()
         self._executor = Executor(client, self._store)
-        self._dirty: set[Key] = set()
+        self._agenda = Agenda()
         self._retries: dict[Key, _Retry] = {}
         self._waiting: list[_Settle] = []
         self._stopping = threading.Event()
@@ -102,7 +103,7 @@ class BridgeOperator:
         present = self._read_all()
         if self._loaded is None:
             self._loaded = self._remember()
-        self._dirty = {key for key in self._store if key.kind in CONTROLLERS}
+        self._agenda = Agenda(key for key in self._store if key.kind in CONTROLLERS)
         for kind, version in present.items():
             watch = self._client.watch(kind, label_selector=SELECTORS.get(kind.name, ""), since=version)
             self._watches.append(watch)
@@ -134,7 +135,7 @@ class BridgeOperator:
 
     def _busy(self) -> str:
         """Return in words what is still to be done, and what the server refused."""
-        keys = sorted(self._dirty | self._retries.keys())
+        keys = sorted({*self._agenda, *self._retries})
         if not keys:
             return "nothing is left to do, but new events keep coming"
         named = [f"{key.kind} {key.namespace}/{key.name}" for key in keys]
@@ -189,9 +190,9 @@ class BridgeOperator:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._drain(wait=not self._dirty)
+            self._drain(wait=not self._agenda)
             self._due()
-            if self._dirty:
+            if self._agenda:
                 self._work_one()
             elif self._waiting and not self._retries:
                 self._try_to_settle()
@@ -225,7 +226,7 @@ class BridgeOperator:
         now = time.monotonic()
         for key, retry in self._retries.items():
             if retry.due <= now:
-                self._dirty.add(key)
+                self._agenda.add(key)
 
     def _take(self, kind: Kind, what: Listing | Change) -> None:
         if isinstance(what, Change):
@@ -246,11 +247,10 @@ class BridgeOperator:
         blind = self._settings.does(Misbehaviour.SERVICE_NOT_OBSERVED)
         for key in affected(obj, self._store):
             if key.kind in CONTROLLERS and not (blind and key.kind == SERVICE.name):
-                self._dirty.add(key)
+                self._agenda.add(key)
 
     def _work_one(self) -> None:
-        key = min(self._dirty)
-        self._dirty.discard(key)
+        key = self._agenda.next()
         obj = self._store.at(key)
         if obj is None:
             self._retries.pop(key, None)
@@ -310,14 +310,14 @@ class BridgeOperator:
 
     def _try_to_settle(self) -> None:
         """Compare with the server; if nothing is new, everybody who waits is told."""
-        before = len(self._dirty)
+        before = len(self._agenda)
         try:
             self._read_all()
         except ApiError as error:
             _LOG.debug("settling: %s", error)
             self._stopping.wait(_RECONNECT_SECONDS)
             return
-        if len(self._dirty) == before and self._inbox.empty():
+        if len(self._agenda) == before and self._inbox.empty():
             for request in self._waiting:
                 request.done.set()
             self._waiting.clear()

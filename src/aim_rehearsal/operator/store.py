@@ -1,7 +1,7 @@
 """What the operator knows of the cluster: the last seen state of every object that it watches."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from aim_api import labels
 from aim_api.kinds import (
@@ -67,8 +67,7 @@ SELECTORS: dict[str, str] = {CONFIG_MAP.name: f"{labels.MANAGED_BY}={labels.MANA
 KINDS: dict[str, Kind] = {kind.name: kind for kind in WATCHED}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
+class Key(NamedTuple):
     """An object's identity in the store; the namespace is empty for cluster-scoped kinds."""
 
     kind: str

@@ -6,6 +6,7 @@ A world has a ``summary``, the ``codes`` of the tool's outcomes and reasons that
 condition that is true) or to an object.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -16,7 +17,7 @@ from aim_api.tree import Json, JsonObject, get_list, get_map, get_objects, get_s
 from aim_rehearsal.worlds.expansion import WorldError, expand
 
 DEFAULT_WORLD = "shared-happy-path"
-_SINCE = "2026-06-02T09:00:00Z"
+SINCE = "2026-06-02T09:00:00Z"
 _FIELDS = frozenset({"summary", "codes", "namespaces", "operator", "use", "objects"})
 
 
@@ -31,6 +32,7 @@ class World:
         namespaces: the namespaces that a migration of it selects.
         objects: the manifests with status, with symbolic references instead of UIDs.
         operator: settings of the operator that belong to the world, by name.
+        stored: whether the objects are complete, as a server holds them, and not manifests to be applied.
     """
 
     name: str
@@ -39,6 +41,7 @@ class World:
     namespaces: tuple[str, ...]
     objects: tuple[JsonObject, ...]
     operator: Mapping[str, Json] = field(default_factory=dict)
+    stored: bool = False
 
 
 def world_names() -> tuple[str, ...]:
@@ -76,7 +79,7 @@ def parse_world(name: str, text: str) -> World:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": item}} for item in _texts(content, "namespaces")
     ]
     for use in get_objects(content, "use"):
-        objects += expand(use, _block)
+        objects += expand(use, load_block)
     objects += get_objects(content, "objects")
     return World(
         name,
@@ -96,12 +99,18 @@ def with_conditions(manifest: JsonObject) -> JsonObject:
     listed: list[Json] = []
     for kind, said in conditions.items():
         own: JsonObject = dict(said) if isinstance(said, dict) else {"reason": said}
-        complete: JsonObject = {"type": kind, "status": "True", "message": "", "lastTransitionTime": _SINCE}
+        complete: JsonObject = {"type": kind, "status": "True", "message": "", "lastTransitionTime": SINCE}
         listed.append(complete | own)
     return manifest | {"status": get_map(manifest, "status") | {"conditions": listed}}
 
 
-def _block(name: str) -> JsonObject:
+@functools.cache
+def load_block(name: str) -> JsonObject:
+    """Return the definition of a block; it is shared and must not be changed.
+
+    Raises:
+        WorldError: there is no such block.
+    """
     file = resources.files(__package__) / "blocks" / f"{name}.yaml"
     if not file.is_file():
         raise WorldError(f"there is no block {name}.")
