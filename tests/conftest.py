@@ -1,3 +1,3 @@
 """Fixtures for every test."""
 
-pytest_plugins = ["tests.support.controlplane.plugin"]
+pytest_plugins = ["tests.support.controlplane.plugin", "tests.conformance.plugin"]

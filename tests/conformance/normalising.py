@@ -92,13 +92,12 @@ def _with_sorted_causes(status: JsonObject) -> JsonObject:
     message = get_str(status, "message") or ""
     parts = list(dict.fromkeys(f"{cause.get('field')}: {cause.get('message')}" for cause in causes))
     head, bracket, listed = message.partition(": [")
-    if len(parts) < 2 or not bracket or any(part not in listed for part in parts):
+    if len(causes) < 2:
         return status
-    if len(listed) != len(", ".join(parts)) + 1:
-        return status
+    if bracket and all(part in listed for part in parts) and len(listed) == len(", ".join(parts)) + 1:
+        message = f"{head}: [{', '.join(sorted(parts))}]"
     shown: list[Json] = [*sorted(causes, key=lambda cause: (str(cause.get("field")), str(cause.get("message"))))]
-    details = {**get_map(status, "details"), "causes": shown}
-    return {**status, "message": f"{head}: [{', '.join(sorted(parts))}]", "details": details}
+    return {**status, "message": message, "details": {**get_map(status, "details"), "causes": shown}}
 
 
 def _entry_order(entry: Json) -> tuple[str, ...]:

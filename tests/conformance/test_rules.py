@@ -53,10 +53,10 @@ def _normalised(answer: Answer) -> JsonObject:
 
 
 @pytest.fixture(scope="module")
-def pair(real: ControlPlane, local: LocalPlane) -> Iterator[Pair]:
-    with run_rule_server(real) as server:
-        _store_old_objects(local, server)
-        yield Pair(real.client(), local.client(), server.namespace)
+def pair(real_plane: ControlPlane, local_plane: LocalPlane) -> Iterator[Pair]:
+    with run_rule_server(real_plane) as server:
+        _store_old_objects(local_plane, server)
+        yield Pair(real_plane.client(), local_plane.client(), server.namespace)
 
 
 def _store_old_objects(local: LocalPlane, server: RuleServer) -> None:

@@ -57,11 +57,11 @@ def shown(script: Script, found: list[tuple[Played, Difference]], on_local: list
 
 
 @pytest.mark.parametrize("name", script_names())
-def test_script(name: str, real: ControlPlane, local: LocalPlane) -> None:
+def test_script(name: str, real_plane: ControlPlane, local_plane: LocalPlane) -> None:
     known = [row for row in known_differences() if row.script == name]
     unseen, reports = set(known), []
     for script in load_script(name):
-        on_real, on_local = played_on_both(script, real, local)
+        on_real, on_local = played_on_both(script, real_plane, local_plane)
         found = found_differences(script, on_real, on_local)
         unseen -= {row for row in known for _, difference in found if row.covers(difference)}
         unknown = [item for item in found if not any(row.covers(item[1]) for row in known)]
