@@ -5,7 +5,7 @@ Pure functions over values: nothing here reads, writes or waits. Known differenc
 
 - the cost of CEL rules is neither estimated nor limited;
 - the metadata of embedded resources is not validated;
-- what a parser of CEL or of patterns expects instead of what it finds is worded otherwise, and of several compile errors
+- what a parser of CEL expects instead of what it finds is worded otherwise, and of several compile errors
   in one rule only the first is told;
 - a rule that compares whole objects does not fail on a stored value of a wrong type inside them;
 - Unicode scripts in patterns are refused, and patterns that make :mod:`re` try very many ways are slow.
