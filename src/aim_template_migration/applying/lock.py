@@ -20,6 +20,7 @@ from aim_template_migration.documents.plan import Document
 from aim_template_migration.documents.private_files import open_private, sync_directory, write_all
 
 LOCK_NAME = "apply.lock"
+_LONGEST_HOLDER = 65536
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -111,14 +112,17 @@ def describe_holder(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}"
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return f"{path} exists but is no regular file, so no apply made it; {remove}"
-        try:
-            holder = msgspec.json.decode(file.read(65536), type=Holder)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return f"{path} exists but names no holder (an apply may be starting, or died at once); {remove}"
+        holder = msgspec.json.decode(os.read(descriptor, _LONGEST_HOLDER), type=Holder)
         alive = _liveness(descriptor, holder)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return f"{path} exists but names no holder (an apply may be starting, or died at once); {remove}"
+    except OSError as error:
+        return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}"
+    finally:
+        os.close(descriptor)
     return (
         f"{path} is held by run {holder.run_id} (process {holder.pid} on host {holder.host}: {holder.command}); "
         f"{alive}; {remove}"

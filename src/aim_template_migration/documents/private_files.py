@@ -80,7 +80,7 @@ def read(path: Path, *, limit: int = 1 << 30) -> bytes:
                 f"{path} is a symbolic link, which is never followed; name the file itself"
             ) from None
         raise PrivateFileError(f"{path} can't be read: {_reason(error)}") from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise PrivateFileError(f"{path} is no regular file")
@@ -90,7 +90,12 @@ def read(path: Path, *, limit: int = 1 << 30) -> bytes:
             )
         if facts.st_size > limit:
             raise PrivateFileError(f"{path} has {facts.st_size} bytes, more than the {limit} that are read")
-        return file.read()
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    except OSError as error:
+        raise PrivateFileError(f"{path} can't be read: {_reason(error)}") from error
+    finally:
+        os.close(descriptor)
 
 
 def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:

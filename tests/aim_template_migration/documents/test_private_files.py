@@ -102,6 +102,9 @@ def test_only_regular_files_of_this_user_are_read(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(PrivateFileError, match="no regular file"):
         read(tmp_path / "pipe")
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(PrivateFileError, match="no regular file"):
+        read(tmp_path / "directory")
     with pytest.raises(PrivateFileError, match="no such file"):
         read(tmp_path / "absent")
     (tmp_path / "large").write_bytes(b"12345")
