@@ -12,6 +12,10 @@ from aim_rehearsal.apiserver.structural import FieldError, SchemaError, Structur
 from aim_rehearsal.apiserver.times import age
 
 CRD_COLLECTION = "customresourcedefinitions.apiextensions.k8s.io"
+_STORED_TEXT = (
+    "missing from spec.versions; {0} was previously a storage version, and must remain in spec.versions until a "
+    "storage migration ensures no data remains persisted in {0} and removes {0} from status.storedVersions"
+)
 CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 _CONDITION_FIELDS: JsonObject = {
     key: {} for key in (".", "f:lastTransitionTime", "f:message", "f:reason", "f:status", "f:type")
@@ -23,7 +27,7 @@ def with_crd_defaults(crd: JsonObject) -> JsonObject:
     spec = get_map(crd, "spec")
     names = get_map(spec, "names")
     kind = get_str(names, "kind") or ""
-    filled: JsonObject = {"singular": kind.lower(), "listKind": f"{kind}List", **names}
+    filled = {"singular": kind.lower(), "listKind": f"{kind}List", **names} if kind else names
     defaults: JsonObject = {"conversion": {"strategy": "None"}}
     return {**crd, "spec": {**defaults, **spec, "names": filled}}
 
@@ -77,6 +81,22 @@ def terminating(crd: JsonObject, moment: str) -> JsonObject:
     return {**crd, "status": {**get_map(crd, "status"), "conditions": conditions}}
 
 
+def check_crd_change(crd: JsonObject, old: JsonObject) -> list[FieldError]:
+    """Return which changes of a definition are refused: of group and scope, and the loss of stored versions."""
+    problems = []
+    for key in ("group", "scope"):
+        value = get_str(crd, "spec", key) or ""
+        if value != get_str(old, "spec", key):
+            why = f"Invalid value: {quoted(value)}: field is immutable"
+            problems.append(FieldError("FieldValueInvalid", f"spec.{key}", why))
+    listed = [get_str(item, "name") for item in get_objects(crd, "spec", "versions")]
+    for index, version in enumerate(get_list(old, "status", "storedVersions")):
+        if version not in listed:
+            why = f"Invalid value: {quoted(str(version))}: {_STORED_TEXT.format(version)}"
+            problems.append(FieldError("FieldValueInvalid", f"status.storedVersions[{index}]", why))
+    return problems
+
+
 def check_crd(crd: JsonObject) -> list[FieldError]:
     """Return what is wrong with a definition, as far as it matters here."""
     return list(_problems(crd))
@@ -91,7 +111,7 @@ def _problems(crd: JsonObject) -> Iterator[FieldError]:
     if name != wanted:
         why = 'must be spec.names.plural+"."+spec.group'
         yield FieldError("FieldValueInvalid", "metadata.name", f"Invalid value: {quoted(name)}: {why}")
-    for path in (("group",), ("scope",), ("names", "plural"), ("names", "kind")):
+    for path in (("group",), ("scope",), *(("names", key) for key in ("plural", "singular", "kind", "listKind"))):
         if not get_str(spec, *path):
             yield FieldError("FieldValueRequired", f"spec.{'.'.join(path)}", "Required value")
     versions = get_objects(spec, "versions")
@@ -108,11 +128,13 @@ def _problems(crd: JsonObject) -> Iterator[FieldError]:
     for index, version in enumerate(versions):
         path_text = f"spec.versions[{index}].schema.openAPIV3Schema"
         if not get_map(version, "schema", "openAPIV3Schema"):
-            yield FieldError("FieldValueRequired", path_text, "Required value: schemas are required")
+            yield FieldError("FieldValueRequired", path_text, "Required value")
             continue
         try:
             _compile_version(version, "")
-        except (SchemaError, JsonPathError) as error:
+        except SchemaError as error:
+            yield from error.complaints
+        except JsonPathError as error:
             yield FieldError("FieldValueInvalid", path_text, f"Invalid value: {error}")
     yield from stored
 

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Hashable, Iterator
 from decimal import Decimal
-from typing import Final
+from typing import ClassVar, Final
 
 import yaml
 import yaml.scanner
@@ -26,17 +26,20 @@ class DecodeError(ValueError):
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML as the API server reads it: timestamps stay strings, keys that come twice are noted."""
+    """YAML as the API server reads it: ``y`` is true, timestamps stay strings, repeated keys are noted."""
 
     repeated: list[str]
+    bool_values: ClassVar[dict[str, bool]] = {**yaml.CSafeLoader.bool_values, "y": True, "n": False}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:  # noqa: FBT001, FBT002
         """Build a mapping, and note the keys that come twice in it."""
         seen: set[object] = set()
         for key, _ in node.value:
-            if key.value in seen:
-                self.repeated.append(f'line {key.start_mark.line + 1}: key "{key.value}" already set in map')
-            seen.add(key.value)
+            name = self.construct_object(key)
+            if isinstance(name, Hashable) and name in seen:
+                shown = f'"{name}"' if isinstance(name, str) else json.dumps(name)
+                self.repeated.append(f"line {key.start_mark.line + 1}: key {shown} already set in map")
+            seen.add(name if isinstance(name, Hashable) else id(key))
         return super().construct_mapping(node, deep)
 
 
@@ -44,6 +47,8 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^[yYnN]$"), list("yYnN"))
 
 
 def decode_json(body: bytes) -> tuple[Json, list[str]]:

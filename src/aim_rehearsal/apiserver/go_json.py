@@ -65,3 +65,14 @@ def go_kind(value: Json) -> str:
         return "bool"
     names: dict[type, str] = {str: "string", list: "array", dict: "object", int: "number", float: "number"}
     return names.get(type(value), "null")
+
+
+def go_text(value: Json) -> str:
+    """Return a value as Go's fmt prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + " ".join(go_text(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{go_text(value[key])}" for key in sorted(value)) + "]"
+    return "<nil>" if value is None else str(value)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from aim_api.tree import Json, JsonObject, get, get_bool, get_list, get_map, get_str, get_strings
-from aim_rehearsal.apiserver.crds import check_crd
+from aim_rehearsal.apiserver.crds import check_crd, check_crd_change
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.messages import encode_sorted
 from aim_rehearsal.apiserver.resources import Resource
@@ -79,8 +79,8 @@ def _check_data(new: JsonObject, old: JsonObject | None) -> Iterator[FieldError]
 
 
 def _check_definition(new: JsonObject, old: JsonObject | None) -> Iterator[FieldError]:
-    del old  # definitions may change as they like here
-    yield from check_crd(new)
+    forbidden = check_crd_change(new, old) if old is not None else []
+    yield from forbidden or check_crd(new)
 
 
 def _check_claim(new: JsonObject, old: JsonObject | None) -> Iterator[FieldError]:

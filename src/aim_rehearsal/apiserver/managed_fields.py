@@ -192,9 +192,11 @@ class FieldTracker:
     def without_changed(self, item: Ownership, difference: Comparison) -> Ownership:
         """Return what an owner keeps after a change of others.
 
-        Owners at another version lose fields of the other endpoint too: the real server looks only at its own version.
+        On a change of all but status, owners at another version lose status fields too: the real server leaves them
+        out at its own version alone.
         """
-        seen = self.written(difference) if item.owner.api_version == self.api_version else difference
+        own = item.owner.api_version == self.api_version or self.subresource == "status"
+        seen = self.written(difference) if own else difference
         return replace(item, fields=item.fields - seen.added - seen.modified - seen.removed)
 
     def written(self, difference: Comparison) -> Comparison:

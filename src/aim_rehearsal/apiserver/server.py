@@ -145,6 +145,7 @@ class LocalApiServer:
         Raises:
             ValueError: an object's kind is not served, or it has no name.
         """
-        absent = self._seeder.seed(objects)
-        if self._controllers is not None:
-            self._controllers.assume_owners(absent)
+        with self.store:  # nobody may miss an owner before it is known that it was not copied
+            absent = self._seeder.seed(objects)
+            if self._controllers is not None:
+                self._controllers.assume_owners(absent)

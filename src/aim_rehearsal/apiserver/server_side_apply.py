@@ -22,6 +22,7 @@ from aim_rehearsal.apiserver.field_paths import (
     text_of,
 )
 from aim_rehearsal.apiserver.intake import check_names, complain, settle, strict_findings
+from aim_rehearsal.apiserver.last_applied import KUBECTL, forgiven_fields, with_renewed_annotation
 from aim_rehearsal.apiserver.managed_fields import (
     APPLY,
     NEVER_OWNED,
@@ -38,6 +39,7 @@ from aim_rehearsal.apiserver.trees import same_value
 from aim_rehearsal.apiserver.typed_values import typed_problems
 from aim_rehearsal.apiserver.writing import Writer
 
+_JSON_READER = "error unmarshaling JSON: while decoding JSON: "
 _BEFORE_FIRST = "before-first-apply"
 
 
@@ -53,11 +55,12 @@ class Applier:
         Raises:
             ApiError: the configuration is refused, or conflicts with other managers and ``force`` is not set.
         """
-        config = _configuration(call, options)
-        uid = get_str(config, "metadata", "uid") or ""
         with self.writer.store as store:
             namespace = call.info.namespace if call.resource.namespaced else ""
-            if store.get(call.resource.collection, namespace, call.info.name) is None and not call.info.subresource:
+            exists = store.get(call.resource.collection, namespace, call.info.name) is not None
+            config = _configuration(call, options, exists=exists)
+            uid = get_str(config, "metadata", "uid") or ""
+            if not exists and not call.info.subresource:
                 if uid:
                     why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                     raise conflict(call.resource.group, call.resource.plural, call.info.name, why)
@@ -70,12 +73,13 @@ class Applier:
             return self.writer.change(call, change, options, applied=True), False
 
 
-def _configuration(call: Call, options: WriteOptions) -> JsonObject:
+def _configuration(call: Call, options: WriteOptions, *, exists: bool) -> JsonObject:
+    """Return the applied object; only one that exists need not be named in it."""
     try:
         value, repeated = decode_object(call.request.body, as_yaml=True)
     except DecodeError as error:
         text = str(error)
-        reader = "error converting YAML to JSON: " if text.startswith("yaml: ") else ""
+        reader = "error converting YAML to JSON: " if text.startswith("yaml: ") else _JSON_READER
         raise bad_request(f"error decoding YAML: {reader}{text}") from None
     if repeated and options.field_validation == "Strict":
         of_yaml = repeated[0].startswith("line ")
@@ -84,14 +88,13 @@ def _configuration(call: Call, options: WriteOptions) -> JsonObject:
     complain(call, options.field_validation, repeated)
     resource = call.resource
     wanted = resource.api_version(call.version.name)
-    if get_str(value, "apiVersion") is None or get_str(value, "kind") is None:
-        raise bad_request("invalid object type: /, Kind=")
-    if value["apiVersion"] != wanted or value["kind"] != resource.kind:
-        raise bad_request(f"invalid object type: {value['apiVersion']}, Kind={value['kind']}")
+    api_version, kind = get_str(value, "apiVersion") or "", get_str(value, "kind") or ""
+    if api_version != wanted or kind != resource.kind:
+        raise bad_request(f"invalid object type: {api_version or '/'}, Kind={kind}")
     if get_list(value, "metadata", "managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    named = {**value, "metadata": {"name": call.info.name, **get_map(value, "metadata")}}
     _check_types(call, value)
+    named = {**value, "metadata": {"name": call.info.name, **get_map(value, "metadata")}} if exists else value
     return check_names(call, named, name_required=True)
 
 
@@ -135,12 +138,16 @@ class _Merge:
         kept = self._others_after(others, live, settled)
         unchanged = last.time if last is not None else ""
         moment = unchanged if same_value(live, settled) else rfc3339(self.moment)
+        if self.options.field_manager == KUBECTL:
+            settled = with_renewed_annotation(settled, self.config)
         return with_ownership(settled, [*kept, Ownership(owner, claimed, moment)])
 
     def _settled(self, merged: JsonObject) -> JsonObject:
         if any(value is None for _, value in leaves(self.config)):
-            # Nulls in a configuration are no deletions: they reach validation as they are.
-            problems = self.call.version.structural.validate(merged)
+            # Nulls in a configuration are no deletions: those without a default reach validation as they are.
+            kept = without_defaulted_nulls(merged, self.tracker.schema)
+            assert isinstance(kept, dict)  # an object stays one
+            problems = self.call.version.structural.validate(kept)
             if problems:
                 raise invalid(self.call.resource.group, self.call.resource.kind, self.call.info.name, problems)
         try:
@@ -156,9 +163,13 @@ class _Merge:
         tracker = self.tracker
         difference = tracker.compare(live or tracker.zero, merged)
         seen = tracker.written(difference)
-        clashes = [(item.owner, common) for item in others if (common := item.fields & (seen.added | seen.modified))]
-        if clashes and not self.options.force:
-            raise _conflicts(clashes)
+        changed = seen.added | seen.modified
+        if not self.options.force:
+            if self.options.field_manager == KUBECTL:
+                changed -= forgiven_fields(live, self.call.resource.kind, tracker)
+            clashes = [(item.owner, common) for item in others if (common := item.fields & changed)]
+            if clashes:
+                raise _conflicts(clashes)
         return [tracker.without_changed(item, difference) for item in others]
 
     def _before_first_apply(self) -> list[Ownership]:
@@ -205,6 +216,20 @@ def _without_ownership(value: JsonObject) -> JsonObject:
         return value
     metadata = {key: item for key, item in get_map(value, "metadata").items() if key != "managedFields"}
     return {**value, "metadata": metadata}
+
+
+def without_defaulted_nulls(value: Json, schema: JsonObject) -> Json:
+    """Return a value without the nulls that a default will replace."""
+    if isinstance(value, dict):
+        below = {key: (item, field_schema(schema, key)) for key, item in value.items()}
+        return {
+            key: without_defaulted_nulls(item, known)
+            for key, (item, known) in below.items()
+            if not (item is None and "default" in known and not known.get("nullable"))
+        }
+    if isinstance(value, list):
+        return [without_defaulted_nulls(item, get_map(schema, "items")) for item in value]
+    return value
 
 
 def merge_typed(live: Json, config: Json, schema: JsonObject) -> Json:

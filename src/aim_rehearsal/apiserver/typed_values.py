@@ -4,13 +4,21 @@ from collections.abc import Iterator
 
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
 from aim_rehearsal.apiserver.field_paths import field_schema, item_element, text_of
-from aim_rehearsal.apiserver.go_json import go_kind
+from aim_rehearsal.apiserver.go_json import go_kind, go_text
 
 _EXPECTED = {
     "string": "string",
     "boolean": "boolean",
     "integer": "numeric (int or float)",
     "number": "numeric (int or float)",
+}
+_GO_TYPES = {
+    "string": "string",
+    "bool": "bool",
+    "array": "[]interface {}",
+    "object": "map[string]interface {}",
+    "number": "int64",
+    "null": "<nil>",
 }
 _OMITS = (
     "element {}: associative list with keys has an element that omits all key fields [{}] "
@@ -41,17 +49,17 @@ def _walk(value: Json, schema: JsonObject, path: str) -> Iterator[tuple[str, str
     if kind in _PYTHON_TYPES:
         fits = isinstance(value, _PYTHON_TYPES[kind]) and (kind == "boolean") == isinstance(value, bool)
         if not fits:
-            yield path, f"expected {_EXPECTED[kind]}, got {_shown(value)}"
+            yield path, f"expected {_EXPECTED[kind]}, got {_mismatch(kind, value)}"
     elif kind == "object":
         if isinstance(value, dict):
             yield from _fields(value, schema, path)
         else:
-            yield path, f"expected map, got &{{{_shown(value)}}}"
+            yield path, f"expected map, got &{{{go_text(value)}}}"
     elif kind == "array":
         if isinstance(value, list):
             yield from _items(value, schema, path)
         else:
-            yield path, f"expected list, got &{{{_shown(value)}}}"
+            yield path, f"expected list, got &{{{go_text(value)}}}"
 
 
 def _fields(value: JsonObject, schema: JsonObject, path: str) -> Iterator[tuple[str, str]]:
@@ -83,5 +91,8 @@ def _items(value: list[Json], schema: JsonObject, path: str) -> Iterator[tuple[s
         yield from _walk(item, below, f"{path}{name}")
 
 
-def _shown(value: Json) -> str:
-    return {"array": "list", "object": "map", "bool": "boolean", "number": "int"}.get(go_kind(value), go_kind(value))
+def _mismatch(kind: str, value: Json) -> str:
+    """Return a wrong type as each of the server's checks prints it."""
+    if kind == "string":
+        return f"&value.valueUnstructured{{Value:{go_text(value)}}}"
+    return f"&{{{go_text(value)}}}" if kind == "boolean" else _GO_TYPES[go_kind(value)]

@@ -56,8 +56,8 @@ def test_other_values_are_no_objects():
 
 
 def test_yaml_is_read_with_timestamps_as_text_and_repeated_keys_noted():
-    value, repeated = decode_object(b"a: 2026-01-02\nb: yes\nc: [1, 2]\nd: x\nd: y\n", as_yaml=True)
-    assert value == {"a": "2026-01-02", "b": True, "c": [1, 2], "d": "y"}
+    value, repeated = decode_object(b"a: 2026-01-02\nb: yes\nc: [1, 2]\nd: x\nd: z\n", as_yaml=True)
+    assert value == {"a": "2026-01-02", "b": True, "c": [1, 2], "d": "z"}
     assert repeated == ['line 5: key "d" already set in map']
 
 
