@@ -330,7 +330,12 @@ def _add_artifact(fleet: Fleet, namespace: str, name: str, claim: str, source: J
         namespace,
         manager="aim-artifact-controller",
         metadata={"ownerReferences": [owner(artifact)], "finalizers": ["kubernetes.io/pvc-protection"]},
-        spec={"accessModes": ["ReadWriteMany"], "storageClassName": "shared-nfs", "volumeName": "pv-7"},
+        spec={
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "shared-nfs",
+            "volumeName": "pv-7",
+            "resources": {"requests": {"storage": "38Gi"}},
+        },
         status={"phase": "Bound"},
     )
     del claimed["metadata"]["generation"]

@@ -17,7 +17,7 @@ from aim_template_migration.planning.assess import assess
 from aim_template_migration.planning.make import PlanFiles
 from tests.support.fleet import Fleet, happy_fleet
 
-QUICK = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TEXT = st.text("abcdefghij/:.-0123456789 ", max_size=12)
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | TEXT,
