@@ -77,3 +77,12 @@ def test_a_world_with_an_operator_of_its_own_shows_its_codes(name, tmp_path):
 
     with RehearsalSession(load_world(name), work_dir=tmp_path) as session:
         assert codes(session.server, session.world, tmp_path) == set(session.world.codes)
+
+
+@pytest.mark.slow
+def test_a_real_server_takes_every_world_and_the_operator_settles(aim_plane):
+    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
+    for number, name in enumerate(TOGETHER):
+        apply_world(renamed(name, f"r{number}"), admin)
+    with BridgeOperator(admin, Settings()) as operator:
+        operator.settle()
