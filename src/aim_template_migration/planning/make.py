@@ -26,7 +26,7 @@ from aim_template_migration.planning.assess import Assessment, assess
 from aim_template_migration.planning.backup import BackupKey, backup_documents, encode_backup
 from aim_template_migration.planning.evidence import DEDICATED, evidence_of
 from aim_template_migration.planning.forecast import forecast
-from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespace
+from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespaces
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.planning.snapshot import Snapshot
 from aim_template_migration.version import __version__
@@ -73,8 +73,9 @@ def _make(cluster: Cluster, settings: Settings, now: datetime, plan_id: str) -> 
     parts = _Parts()
     scope = read_cluster_scope(cluster)
     parts.warnings += scope.warnings
-    for name in sorted(set(settings.namespaces)):
-        parts.add(assess(Snapshot(scope, (read_namespace(cluster, name),)), settings), len(scope.warnings))
+    names = tuple(sorted(set(settings.namespaces)))
+    for namespace in read_namespaces(cluster, names):
+        parts.add(assess(Snapshot(scope, (namespace,)), settings), len(scope.warnings))
     units = tuple(sorted(parts.units, key=lambda unit: unit.id.split("/")))
     targets = tuple(target for _, target in sorted(parts.targets.items()))
     plan = Plan(
@@ -87,7 +88,7 @@ def _make(cluster: Cluster, settings: Settings, now: datetime, plan_id: str) -> 
         generated_at=now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         content_digest="",
         cluster=scope.identity,
-        namespaces=tuple(sorted(set(settings.namespaces))),
+        namespaces=names,
         runtime_projection_mode=settings.runtime_projection_mode,
         accept_observed_generation=settings.accept_observed_generation,
         units=units,

@@ -29,4 +29,4 @@ def test_every_document_passes_a_dry_run_on_an_empty_cluster(tmp_path):
             kind = KINDS[document["kind"]].at(document["apiVersion"].rpartition("/")[2])
             answer = cluster.create(kind, document, "team-a", dry_run=True)
             assert answer.status == 201, document
-    assert len(documents) == 12
+    assert len(documents) == 14

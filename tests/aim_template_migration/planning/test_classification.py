@@ -453,6 +453,8 @@ MANUAL = [
         label("AIMServiceTemplate", "aim.eai.amd.com/origin", "derived"),
     ),
     Change("unknown template field", ("UnmappedField",), put("AIMServiceTemplate", "spec", "brandNew", 1)),
+    Change("unknown caching mode", ("UnmappedField",), put("AIMService", "spec", "caching", "mode", "Sometimes")),
+    Change("unknown adapter mode", ("AdaptersUnsupported",), put("AIMService", "spec", "adapterMode", "sometimes")),
     Change("unknown service field", ("UnmappedField",), put("AIMService", "spec", "brandNew", 1)),
     Change("unknown model field", ("UnmappedField",), put("AIMModel", "spec", "brandNew", 1)),
     Change("unknown cache field", ("UnmappedField",), put("AIMTemplateCache", "spec", "brandNew", 1)),

@@ -5,17 +5,16 @@ from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 from aim_template_migration.planning.case import Case, Findings, finding
 
+_CACHING_MODES = frozenset({"Shared", "Auto", "Always", "Dedicated", "Never"})
+
 
 def check_adapters(case: Case) -> Findings:
     """No adapters; dynamic mode counts even with none (R, "Plan and review")."""
     service = case.service
-    if get_str(service.obj, "spec", "adapterMode") == "dynamic":
-        yield finding(
-            "AdaptersUnsupported",
-            service,
-            "adapterMode is dynamic, so adapters can be attached at any time",
-            "spec.adapterMode",
-        )
+    mode = get_str(service.obj, "spec", "adapterMode")
+    if mode not in (None, "static"):
+        message = f"adapterMode is {mode}, so adapters can be attached at any time"
+        yield finding("AdaptersUnsupported", service, message, "spec.adapterMode")
     if get_list(service.obj, "spec", "adapters"):
         yield finding("AdaptersUnsupported", service, "the service has adapters", "spec.adapters")
     yield from _refused(case, "AdaptersUnsupported")
@@ -35,9 +34,12 @@ def unknown_settings(case: Case) -> Findings:
     for path, value in leaves(case.service.obj.get("spec"), ("spec",)):
         if SERVICE_FATES.find(path, value) is None:
             where = field_path(path)
-            yield finding(
-                "UnmappedField", case.service, f"{where} is not known to this tool, so its meaning might be lost", where
-            )
+            message = f"{where} is not known to this tool, so its meaning might be lost"
+            yield finding("UnmappedField", case.service, message, where)
+    mode = get_str(case.service.obj, "spec", "caching", "mode")
+    if mode and mode not in _CACHING_MODES:
+        message = f"caching mode {mode} is not known to this tool, so its meaning might be lost"
+        yield finding("UnmappedField", case.service, message, "spec.caching.mode")
 
 
 def _refused(case: Case, code: str) -> Findings:
