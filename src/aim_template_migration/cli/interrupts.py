@@ -15,23 +15,31 @@ _AGAIN = "already stopping: the request in flight must be journaled first, so an
 
 
 @contextlib.contextmanager
-def stopping_on_signals(stop: threading.Event, console: Console) -> Iterator[None]:
-    """Set ``stop`` on SIGINT, SIGTERM and SIGHUP while entered; a signal that this process ignores stays ignored."""
+def stopping_on_signals(
+    stop: threading.Event, console: Console, *, first: str = _FIRST, again: str = _AGAIN
+) -> Iterator[None]:
+    """Set ``stop`` on SIGINT, SIGTERM and SIGHUP while entered; under nohup, SIGHUP stays ignored.
+
+    Args:
+        stop: the event to set.
+        console: where to say so.
+        first: what is said at the first signal.
+        again: what is said at each further one.
+    """
 
     def handle(signum: int, frame: FrameType | None) -> None:
         del signum, frame
-        _say(console, _AGAIN if stop.is_set() else _FIRST)
+        _say(console, again if stop.is_set() else first)
         stop.set()
 
-    former = {number: signal.getsignal(number) for number in _SIGNALS}
-    taken = [number for number in _SIGNALS if former[number] is not signal.SIG_IGN]
-    for number in taken:
-        signal.signal(number, handle)
+    nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    taken = [number for number in _SIGNALS if not (nohup and number is signal.SIGHUP)]
+    former = {number: signal.signal(number, handle) for number in taken}
     try:
         yield
     finally:
-        for number in taken:
-            signal.signal(number, former[number])
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _say(console: Console, text: str) -> None:

@@ -58,12 +58,15 @@ class PlainProgress:
 
 
 class DrawnProgress:
-    """A bar for the run and a line for each unit under way."""
+    """A line for the run and one for each unit under way, redrawn in place."""
 
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._lock = threading.Lock()
-        self._run: TaskID | None = None
+        self._run = progress.add_task("", start=False)
+        self._mode = ""
+        self._all = 0
+        self._done = 0
         self._units: dict[str, TaskID] = {}
 
     def __call__(self, event: Event) -> None:
@@ -71,42 +74,37 @@ class DrawnProgress:
         with self._lock:
             match event:
                 case RunStarted(mode=mode, units=units):
-                    self._run = self._progress.add_task(mode, total=units, detail="")
+                    self._mode, self._all, self._done = mode, units, 0
                 case StepProgress():
                     self._step(event)
                 case UnitFinished(result=result):
                     self._finished(result.id)
+            self._progress.update(self._run, description=f"{self._mode}: {self._done:,} of {self._all:,} units")
 
     def _step(self, event: StepProgress) -> None:
         task = self._units.get(event.unit)
         if task is None:
             if len(self._units) >= _SHOWN_AT_ONCE:
                 return
-            task = self._units[event.unit] = self._progress.add_task(f"  {event.unit}", total=None, detail="")
-        self._progress.update(task, detail=f"{event.step}{f': {event.detail}' if event.detail else ''}")
+            task = self._units[event.unit] = self._progress.add_task("", start=False)
+        name = event.unit.partition("/")[2]
+        self._progress.update(task, description=f"  {name} {event.step}{f': {event.detail}' if event.detail else ''}")
 
     def _finished(self, unit: str) -> None:
         task = self._units.pop(unit, None)
         if task is not None:
             self._progress.remove_task(task)
-        if self._run is not None:
-            self._progress.advance(self._run)
+        self._done += 1
 
 
 @contextlib.contextmanager
 def _drawn(console: Console) -> Iterator[Listener]:
     from rich.console import Console as RichConsole
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+    from rich.progress import Progress, SpinnerColumn, TextColumn
     from rich.table import Column
 
     stream = RichConsole(file=console.err, no_color=not console.paint_note.on, highlight=False)
-    columns = (
-        SpinnerColumn("line"),
-        TextColumn("{task.description}", markup=False),
-        TextColumn(
-            "{task.fields[detail]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
-        ),
-        MofNCompleteColumn(),
-    )
-    with Progress(*columns, console=stream, transient=True) as progress:
+    line = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False, table_column=line))
+    with Progress(*columns, console=stream, transient=True, expand=True) as progress:
         yield DrawnProgress(progress)

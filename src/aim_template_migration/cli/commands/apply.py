@@ -5,7 +5,8 @@ import shlex
 import sys
 import threading
 
-from aim_template_migration.applying.plan_files import PlanFiles, read_plan
+from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, journal_path, read_plan
+from aim_template_migration.applying.preflight import archive_command
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.interrupts import stopping_on_signals
@@ -13,7 +14,7 @@ from aim_template_migration.cli.options.apply import ApplyArguments, read
 from aim_template_migration.cli.parser import PROG
 from aim_template_migration.cli.progress import progress_of
 from aim_template_migration.cli.rendering.machine import encode
-from aim_template_migration.cli.rendering.run_result import archive_command, outcome_lines
+from aim_template_migration.cli.rendering.run_result import outcome_lines
 from aim_template_migration.cli.rendering.statements import SAME_PERMISSIONS, commit_notice, limits_lines
 from aim_template_migration.cli.rendering.text import wrapped
 from aim_template_migration.cli.translation import open_cluster, translated
@@ -80,12 +81,14 @@ def _answer(outcome: ApplyOutcome, files: PlanFiles, console: Console) -> None:
     if outcome.result.mode == "commit":
         lines += limits_lines(console.width)
     elif outcome.exit_code == 0 and outcome.result.counts["succeeded"]:
-        plan = shlex.quote(str(files.directory))
-        lines += [
-            "",
-            "To commit this very plan, archive the dry run's result first:",
-            f"  {archive_command(outcome.result_path, outcome.result.run_id)}",
-            f"  {PROG} apply --plan {plan} --commit \\",
-            f"    --plan-sha256 {files.sha256}",
-        ]
+        lines += ["", "Commit this very plan next:", *(f"  {line}" for line in _commit_commands(outcome, files))]
     console.answer("\n".join(lines))
+
+
+def _commit_commands(outcome: ApplyOutcome, files: PlanFiles) -> list[str]:
+    """Return the commands that lead to the commit; a result in the place of the commit's own is archived first."""
+    result = outcome.result_path
+    in_the_way = result.resolve() == (files.directory / RESULT_NAME).resolve()
+    archive = [archive_command((result, journal_path(result)), outcome.result.run_id)] if in_the_way else []
+    plan = shlex.quote(str(files.directory))
+    return [*archive, f"{PROG} apply --plan {plan} --commit \\", f"  --plan-sha256 {files.sha256}"]

@@ -8,8 +8,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from aim_rehearsal.worlds import World, WorldError, load_world, world_names
+from aim_template_migration.applying.events import Event, Listener, nobody
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, first_of
 from aim_template_migration.cli.failures import wrong_usage
@@ -25,10 +27,11 @@ from aim_template_migration.cli.translation import translated
 from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.documents.plan import API_VERSION, Document
 from aim_template_migration.documents.private_files import require_absent
-from aim_template_migration.rehearsing.events import Chapter
+from aim_template_migration.rehearsing.events import Chapter, RunBegins, RunEnded
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RehearsalOutcome, RunTuning
 
 _PLAN_DIRECTORY = "migration-plan"
+_STOPPING = "stopping the local API and its operator"
 
 
 class WorldEntry(Document, frozen=True):
@@ -69,17 +72,41 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
             return code
 
 
-def _run(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, stop: threading.Event) -> int:
-    def audience(chapter: Chapter) -> None:
-        if console.format == "table":
-            console.answer("\n".join(chapter_lines(chapter, console.paint, console.width)))
+class _Telling:
+    """Tells the chapters to the console, with the progress of each run drawn between its beginning and its end."""
 
-    with progress_of(console) as listener:
-        outcome = rehearsal.run(audience, listener, stop)
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._drawing = contextlib.ExitStack()
+        self._listener: Listener = nobody
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drawing.close()
+
+    def chapter(self, chapter: Chapter) -> None:
+        """Tell one chapter."""
+        if isinstance(chapter, RunEnded):
+            self._drawing.close()
+        if self._console.format == "table":
+            self._console.answer("\n".join(chapter_lines(chapter, self._console.paint, self._console.width)))
+        if isinstance(chapter, RunBegins):
+            self._listener = self._drawing.enter_context(progress_of(self._console))
+
+    def progress(self, event: Event) -> None:
+        """Pass on one event of the run under way."""
+        self._listener(event)
+
+
+def _run(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, stop: threading.Event) -> int:
+    with _Telling(console) as telling:
+        outcome = rehearsal.run(telling.chapter, telling.progress, stop)
     if console.format != "table":
         console.answer(encode(outcome.report, console.format))
     elif arguments.output_dir is None:
-        console.hint("the plan directory was temporary and is removed now; keep it with --output-dir DIR")
+        console.hint("the plan directory was temporary; keep it with --output-dir DIR")
     return _exit_code(outcome)
 
 
@@ -106,8 +133,9 @@ def _serve(
         width=console.width,
     )
     tell = console.answer if console.format == "table" else console.note
-    tell("\n".join(lines))
-    stop.wait()
+    with stopping_on_signals(stop, console, first=_STOPPING, again=_STOPPING):
+        tell("\n".join(lines))
+        stop.wait()
 
 
 def _options(arguments: RehearseArguments, world: World, work_dir: Path, directory: Path) -> RehearsalOptions:

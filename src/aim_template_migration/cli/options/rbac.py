@@ -24,7 +24,7 @@ class RbacArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.usage = "%(prog)s read|apply --namespace NS [--namespace NS ...] [-o yaml|json]"
+    parser.usage = "%(prog)s read|apply --namespace NS [-o yaml|json]"
     parser.add_argument(
         "role", choices=ROLES, help="read serves every read-only command; apply also dry run and commit"
     )

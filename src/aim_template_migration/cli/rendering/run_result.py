@@ -1,8 +1,6 @@
 """How an apply ended, for people: counts, every unit that needs attention, and what comes next (pure)."""
 
-import shlex
 from itertools import groupby
-from pathlib import Path
 
 from aim_template_migration.applying.plan_files import journal_path
 from aim_template_migration.applying.run import ApplyOutcome
@@ -47,13 +45,6 @@ def trouble_lines(result: ApplyResult, paint: Paint, width: int) -> list[str]:
         for unit in units:
             lines += _trouble(unit, paint, width)
     return lines
-
-
-def archive_command(result: Path, run_id: str) -> str:
-    """Return the command that archives a result with its journal, names unchanged."""
-    folder = shlex.quote(str(result.parent / "archive" / run_id))
-    files = f"{shlex.quote(str(result))} {shlex.quote(str(journal_path(result)))}"
-    return f"mkdir -m 700 -p {folder} && mv {files} {folder}/"
 
 
 def _head(outcome: ApplyOutcome, paint: Paint, width: int) -> list[str]:

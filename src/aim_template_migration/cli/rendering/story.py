@@ -10,7 +10,7 @@ from aim_template_migration.cli.rendering.statements import limits_lines
 from aim_template_migration.cli.rendering.text import count, heading, pairs, wrapped
 from aim_template_migration.documents.plan import Unit
 from aim_template_migration.documents.rehearsal import InferenceServiceFacts, RehearsalReport
-from aim_template_migration.documents.result import UnitResult
+from aim_template_migration.documents.result import ApplyResult, UnitResult
 from aim_template_migration.rehearsing.events import (
     Chapter,
     FleetLoaded,
@@ -110,12 +110,24 @@ def _run_ended(chapter: RunEnded, paint: Paint, width: int) -> list[str]:
     if chapter.outcome.fault:
         lines += wrapped(f"The run was stopped: {chapter.outcome.fault.message}", width)
     if not chapter.commit:
-        return lines
+        return [*lines, *_dry_run_verdict(result, width)]
     cut_over = [unit for unit in result.units if unit.disposition == "automatic" and unit.attempted_steps]
     lines += [""] if cut_over else []
     for unit in cut_over[:_TOLD]:
         lines += _cutover(unit, chapter.before, chapter.after, paint, width)
     return [*lines, *_and_more(len(cut_over))]
+
+
+def _dry_run_verdict(result: ApplyResult, width: int) -> list[str]:
+    proven = result.counts["succeeded"]
+    if not proven:
+        return ["", *wrapped("No unit would be migrated, so the commit will write nothing.", width)]
+    text = (
+        f"{count(proven, 'unit')} would migrate as planned: nothing has changed since the plan, the tool has every "
+        "permission that it needs, and admission accepts every write. What an operator makes of them, no dry run "
+        "can show."
+    )
+    return ["", *wrapped(text, width)]
 
 
 def _cutover(

@@ -76,7 +76,7 @@ def test_a_result_that_exists_is_refused_and_its_archiving_named(aim, made):
     directory, arguments = made
     assert aim(*arguments).code == 0
     result = (directory / "apply-result.json").read_bytes()
-    assert_refused(aim(*arguments), "apply-result.json exists already", "mkdir -m 700 -p", "mv ")
+    assert_refused(aim(*arguments), "apply-result.json exists already", "mkdir -p -m 700", "mv -n")
     assert (directory / "apply-result.json").read_bytes() == result
 
 
@@ -86,7 +86,7 @@ def test_the_archiving_that_is_named_after_a_dry_run_clears_the_way(aim, made):
 
     directory, arguments = made
     ran = aim(*arguments)
-    line = next(line for line in ran.out.splitlines() if "mkdir -m 700" in line)
+    line = next(line for line in ran.out.splitlines() if "mkdir -p -m 700" in line)
     subprocess.run(["sh", "-c", line], check=True)
     assert not (directory / "apply-result.json").exists()
     (archived,) = (directory / "archive").glob("*/apply-result.json")

@@ -1,79 +1,101 @@
+"""``check`` on a plan that was really made, as it is and edited by hand."""
+
 import msgspec
 import pytest
 
-from tests.aim_template_migration.cli.plans import (
-    PROFILE,
-    automatic_unit,
-    dedicated_unit,
-    manual_unit,
-    plan_of,
-    write_plan,
-)
+from aim_template_migration.documents.plan import decode_plan
+from tests.aim_template_migration.cli.plans import dedicated_unit, manual_unit, plan_of, write_plan
 
-GENERATED = plan_of(automatic_unit(), manual_unit("odd", "Paused"))
+PROFILE = "AIMProfile/team-a/qwen3-32b-mi300x-fp8-tp1-latency"
+UNIT = "AIMService/team-a/qwen-chat"
 
 
-def with_profile_field(plan, field, value):
-    targets = [
-        msgspec.structs.replace(target, body={**target.body, "spec": {**target.body["spec"], field: value}})
-        if target.id == PROFILE
-        else target
-        for target in plan.targets
-    ]
-    return msgspec.structs.replace(plan, targets=tuple(targets))
+@pytest.fixture
+def generated(recorded):
+    """Return a plan as it was made, with one manual unit beside its automatic ones."""
+    plan = decode_plan((recorded.directory / "plan.generated.json").read_bytes())
+    return msgspec.structs.replace(plan, units=(*plan.units, manual_unit("odd", "Paused", namespace="team-b")))
 
 
-def test_a_plan_as_it_was_made_is_sound(aim, tmp_path):
-    plan = write_plan(tmp_path / "plan", GENERATED)
+def with_profile_field(field, value):
+    def edit(plan):
+        targets = [
+            msgspec.structs.replace(target, body={**target.body, "spec": {**target.body["spec"], field: value}})
+            if target.id == PROFILE
+            else target
+            for target in plan.targets
+        ]
+        return msgspec.structs.replace(plan, targets=tuple(targets))
+
+    return edit
+
+
+def with_disposition(unit_id, disposition):
+    def edit(plan):
+        units = [
+            msgspec.structs.replace(unit, disposition=disposition) if unit.id == unit_id else unit
+            for unit in plan.units
+        ]
+        return msgspec.structs.replace(plan, units=tuple(units))
+
+    return edit
+
+
+def without_first_unit(plan):
+    return msgspec.structs.replace(plan, units=plan.units[1:])
+
+
+def with_another_namespace(plan):
+    return msgspec.structs.replace(plan, namespaces=(*plan.namespaces, "team-c"))
+
+
+def test_a_plan_as_it_was_made_is_sound(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
     ran = aim("check", "--plan", plan)
     assert ran.code == 0
     assert "as it was made" in ran.out
 
 
 @pytest.mark.parametrize(
-    ("edited", "where"),
+    ("edit", "where"),
     [
-        (plan_of(manual_unit("odd", "Paused")), "units[AIMService/team-a/chat]"),
-        (
-            plan_of(automatic_unit(disposition="manual"), manual_unit("odd", "Paused")),
-            "units[AIMService/team-a/chat].disposition",
-        ),
-        (
-            with_profile_field(GENERATED, "engineArgs", {"max-model-len": 4096}),
-            f"targets[{PROFILE}].body.spec.engineArgs",
-        ),
+        (without_first_unit, f"units[{UNIT}]"),
+        (with_disposition(UNIT, "manual"), f"units[{UNIT}].disposition"),
+        (with_profile_field("engineArgs", {"max-model-len": 4096}), f"targets[{PROFILE}].body.spec.engineArgs"),
     ],
     ids=["deleted", "made manual", "engineArgs"],
 )
-def test_allowed_edits_are_shown_and_accepted(aim, tmp_path, edited, where):
-    plan = write_plan(tmp_path / "plan", edited, generated=GENERATED)
+def test_allowed_edits_are_shown_and_accepted(aim, tmp_path, generated, edit, where):
+    plan = write_plan(tmp_path / "plan", edit(generated), generated=generated)
     ran = aim("check", "--plan", plan, "-o", "json")
     assert ran.code == 0
     assert ran.document["kind"] == "PlanCheck"
     assert ran.document["accepted"] is True
-    assert [(edit["where"], edit["allowed"]) for edit in ran.document["edits"]] == [(where, True)]
-    assert where in aim("check", "--plan", plan).out
+    assert [(found["where"], found["allowed"]) for found in ran.document["edits"]] == [(where, True)]
+    text = aim("check", "--plan", plan).out
+    assert where in text
+    assert "with 1 allowed edit" in text
 
 
 @pytest.mark.parametrize(
-    "edited",
+    "edit",
     [
-        with_profile_field(GENERATED, "image", "evil.example/aim:1"),
-        plan_of(automatic_unit(), automatic_unit("odd")),
-        msgspec.structs.replace(GENERATED, namespaces=("team-a", "team-b", "team-c")),
+        with_profile_field("image", "evil.example/aim:1"),
+        with_disposition("AIMService/team-b/odd", "automatic"),
+        with_another_namespace,
     ],
     ids=["image", "made automatic", "namespace"],
 )
-def test_other_edits_are_findings(aim, tmp_path, edited):
-    plan = write_plan(tmp_path / "plan", edited, generated=GENERATED)
+def test_other_edits_are_findings(aim, tmp_path, generated, edit):
+    plan = write_plan(tmp_path / "plan", edit(generated), generated=generated)
     ran = aim("check", "--plan", plan)
     assert ran.code == 3
     assert "EDITS that apply refuses" in ran.out
     assert "apply would refuse this plan" in ran.out
 
 
-def test_what_is_no_plan_is_a_finding(aim, tmp_path):
-    plan = write_plan(tmp_path / "plan", GENERATED)
+def test_what_is_no_plan_is_a_finding(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
     text = (plan / "plan.json").read_text()
     (plan / "plan.json").write_text(text.replace('"disposition"', '"dispositoin"', 1))
     ran = aim("check", "--plan", plan, "-o", "json")
@@ -81,15 +103,15 @@ def test_what_is_no_plan_is_a_finding(aim, tmp_path):
     assert "dispositoin" in ran.document["problems"][0]
 
 
-def test_a_missing_generated_copy_is_a_finding(aim, tmp_path):
-    plan = write_plan(tmp_path / "plan", GENERATED)
+def test_a_missing_generated_copy_is_a_finding(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
     (plan / "plan.generated.json").unlink()
     ran = aim("check", "--plan", plan)
     assert ran.code == 3
     assert "plan.generated.json is missing" in " ".join(ran.out.split())
 
 
-def test_evidence_that_was_changed_is_a_finding(aim, tmp_path):
+def test_missing_evidence_is_a_finding(aim, tmp_path):
     plan = write_plan(tmp_path / "plan", plan_of(dedicated_unit("own")))
     ran = aim("check", "--plan", plan)
     assert ran.code == 3
