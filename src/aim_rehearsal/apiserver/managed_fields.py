@@ -19,6 +19,7 @@ from aim_rehearsal.apiserver.field_paths import (
 from aim_rehearsal.apiserver.resources import Resource, ServedVersion
 from aim_rehearsal.apiserver.times import parse_time, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
+from aim_rehearsal.apiserver.typed_values import typed_problems
 
 APPLY, UPDATE = "Apply", "Update"
 _MAX_UPDATERS = 10
@@ -165,7 +166,9 @@ class FieldTracker:
             return with_ownership(new, [])
         ownership = read_ownership(new) if given and not self.subresource else []
         ownership = ownership or read_ownership(old or {})
-        if old is not None and not ownership:
+        untracked = old is not None and not ownership
+        if untracked or (self.resource.custom and typed_problems(new, self.schema, duplicates=False)):
+            # The real server, too, forgets who owns what when it cannot make sense of an object.
             return with_ownership(new, [])
         owner = Owner(manager, UPDATE, self.api_version, self.subresource)
         whole = self.compare(old or self.zero, new)

@@ -10,7 +10,7 @@ from datetime import datetime
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_str, leaves
 from aim_rehearsal.apiserver.call import Call, WriteOptions
 from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
-from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, invalid, quoted
+from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, invalid, not_found, quoted
 from aim_rehearsal.apiserver.field_paths import (
     Path,
     applied_fields,
@@ -58,23 +58,24 @@ class Applier:
         with self.writer.store as store:
             namespace = call.info.namespace if call.resource.namespaced else ""
             exists = store.get(call.resource.collection, namespace, call.info.name) is not None
-            config = _configuration(call, options, exists=exists)
-            uid = get_str(config, "metadata", "uid") or ""
-            if not exists and not call.info.subresource:
-                if uid:
-                    why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
-                    raise conflict(call.resource.group, call.resource.plural, call.info.name, why)
-                merged = _Merge(call, options, {}, config, now()).result()
-                return self.writer.create_object(call, merged, options, applied=True), True
+            if not exists and call.info.subresource:
+                raise not_found(call.resource.group, call.resource.plural, call.info.name)
+            config = _configuration(call, options)
 
-            def change(live: JsonObject) -> JsonObject:
-                return _Merge(call, options, live, config, now()).result()
+            def merged(live: JsonObject) -> JsonObject:
+                return check_names(call, _Merge(call, options, live, config, now()).result(), name_required=True)
 
-            return self.writer.change(call, change, options, applied=True), False
+            if exists:
+                return self.writer.change(call, merged, options, applied=True), False
+            uid = get_str(config, "metadata", "uid")
+            if uid:
+                why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                raise conflict(call.resource.group, call.resource.plural, call.info.name, why)
+            return self.writer.create_object(call, merged({}), options, applied=True), True
 
 
-def _configuration(call: Call, options: WriteOptions, *, exists: bool) -> JsonObject:
-    """Return the applied object; only one that exists need not be named in it."""
+def _configuration(call: Call, options: WriteOptions) -> JsonObject:
+    """Return the applied object as it was sent."""
     try:
         value, repeated = decode_object(call.request.body, as_yaml=True)
     except DecodeError as error:
@@ -94,8 +95,7 @@ def _configuration(call: Call, options: WriteOptions, *, exists: bool) -> JsonOb
     if get_list(value, "metadata", "managedFields"):
         raise bad_request("metadata.managedFields must be nil")
     _check_types(call, value)
-    named = {**value, "metadata": {"name": call.info.name, **get_map(value, "metadata")}} if exists else value
-    return check_names(call, named, name_required=True)
+    return value
 
 
 def _check_types(call: Call, value: JsonObject) -> None:

@@ -24,6 +24,7 @@ _OMITS = (
     "element {}: associative list with keys has an element that omits all key fields [{}] "
     "(and doesn't have default values for any key fields)"
 )
+_TWICE = "duplicate entries for key"
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -32,14 +33,16 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def typed_problems(value: Json, schema: JsonObject) -> list[str]:
+def typed_problems(value: Json, schema: JsonObject, *, duplicates: bool = True) -> list[str]:
     """Return what does not fit the schema, in the server's words.
 
     Args:
         value: the applied configuration.
         schema: the schema of the kind, metadata included.
+        duplicates: whether items that occur twice count.
     """
-    return [f"{path}: {problem}" for path, problem in _walk(value, schema, "")]
+    found = _walk(value, schema, "")
+    return [f"{path}: {problem}" for path, problem in found if duplicates or not problem.startswith(_TWICE)]
 
 
 def _walk(value: Json, schema: JsonObject, path: str) -> Iterator[tuple[str, str]]:
@@ -86,7 +89,7 @@ def _items(value: list[Json], schema: JsonObject, path: str) -> Iterator[tuple[s
                 continue
             name = text_of((element,))
             if element in seen:
-                yield path, f"duplicate entries for key {name}"
+                yield path, f"{_TWICE} {name}"
             seen.add(element)
         yield from _walk(item, below, f"{path}{name}")
 
