@@ -42,6 +42,7 @@ class ApplyArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s --plan PLAN [--commit] [options]"
     declare_plan(parser)
     parser.add_argument(
         "--commit", action="store_true", help="write to the cluster; without it every write is a server-side dry run"

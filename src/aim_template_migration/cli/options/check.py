@@ -16,6 +16,7 @@ class CheckArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s --plan PLAN [options]"
     declare_plan(parser)
     declare_output(parser)
 

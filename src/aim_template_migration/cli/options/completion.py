@@ -9,6 +9,7 @@ SHELLS: tuple[Shell, ...] = ("bash", "zsh", "fish")
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s bash|zsh|fish"
     parser.add_argument("shell", choices=SHELLS, help="the shell to complete in")
     parser.add_argument("-v", "--verbose", action="store_true", help="tracebacks of unexpected errors")
 

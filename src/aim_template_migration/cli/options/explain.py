@@ -17,6 +17,7 @@ class ExplainArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s CODE ... | --all"
     parser.add_argument(
         "code", nargs="*", metavar="CODE", help="outcome, reason, warning, imputation rule, failure, or exit code"
     )

@@ -36,6 +36,7 @@ class RehearseArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s [options]"
     group = parser.add_argument_group("the rehearsal")
     group.add_argument(
         "--world", default=DEFAULT_WORLD, metavar="NAME", help=f"sample fleet (default: {DEFAULT_WORLD})"

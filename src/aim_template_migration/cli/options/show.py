@@ -47,6 +47,7 @@ class ShowArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
+    parser.usage = "%(prog)s --plan PLAN [UNIT] [options]"
     parser.add_argument(
         "unit",
         nargs="?",

@@ -16,6 +16,10 @@ _MEANING = {
     "total": "",
 }
 _TOP_REASONS = 10
+_HANDOFF = (
+    'Follow the runbook "Bounded v1alpha1 template migration", section Manual Dedicated handoff '
+    "(#manual-dedicated-handoff)."
+)
 _DRY_RUN = " (dry run)"
 
 
@@ -73,7 +77,7 @@ def evidence_lines(evidence: tuple[str, ...], paint: Paint, width: int) -> list[
         return []
     lines = heading("DEDICATED HANDOFF EVIDENCE (never apply these files)", paint)
     lines += [f"  {path}" for path in evidence]
-    return [*lines, *wrapped("Procedure: docs/how-it-works.md, section Manual Dedicated handoff.", width, "  ")]
+    return [*lines, *wrapped(_HANDOFF, width, "  ")]
 
 
 def unit_list_lines(units: tuple[Unit, ...], paint: Paint, width: int) -> list[str]:

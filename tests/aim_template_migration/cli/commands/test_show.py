@@ -57,7 +57,7 @@ def test_totals_outcomes_reasons_and_evidence(aim, plan):
         ("SecretLiteral", "1", "0"),
     ]
     assert str(plan / "dedicated-handoff-team-a.dedicated.json") in ran.out
-    assert "Manual Dedicated handoff" in ran.out
+    assert "section Manual Dedicated handoff" in " ".join(ran.out.split())
     assert "1 create, 1 patch, 1 patch (dry run)" in ran.out
     assert "also: SecretLiteral" in ran.out
 
