@@ -27,8 +27,9 @@ def _stages(clients):
     """Yield a function that puts a world on a server, in namespaces of its own, and starts the operator."""
     with contextlib.ExitStack() as stack:
 
-        def start(world, settings=None):
-            stage = Stage(*clients, renamed(world, secrets.token_hex(3)), settings or Settings())
+        def start(name, settings=None, *, as_written=False):
+            world = load_world(name) if as_written else renamed(name, secrets.token_hex(3))
+            stage = Stage(*clients, world, settings or Settings())
             return stack.enter_context(stage.up())
 
         yield start

@@ -175,7 +175,8 @@ def test_a_pin_for_another_generation_is_no_pin(local_stage):
 
 
 def test_an_operator_that_is_no_bridge_proves_nothing_and_ignores_the_pin(local_stage):
-    unit = local_stage(WORLD, Settings(misbehaviour=Misbehaviour.NO_BRIDGE)).unit(0)
+    # Such a build finds an InferenceService only by its formula, which the namespace is a part of.
+    unit = local_stage(WORLD, Settings(misbehaviour=Misbehaviour.NO_BRIDGE), as_written=True).unit(0)
     before = unit.workload()
     assert condition(unit.service, "BridgeCompatible") == (None, None)
     assert get(unit.service, "status", "observedGeneration") is None
