@@ -1,7 +1,7 @@
 """The nodes of a manifest: values together with where they stand in the text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aim_api.tree import Json, JsonObject, Key
 from aim_template_migration.manifests.scalars import ScalarError, key_text
@@ -196,29 +196,31 @@ class Found:
     Attributes:
         node: the node, or the deepest one on the way that exists.
         entry: the entry that the node is the value of, None for an item or the root.
+        parent: the collection that the node stands in, None for the root.
         complete: the whole path exists.
     """
 
     node: Node
     entry: Entry | None
+    parent: MapNode | ListNode | None
     complete: bool
 
 
 def find(root: Node, path: Sequence[Key]) -> Found:
     """Follow ``path`` from ``root`` as far as it goes."""
-    node, entry = root, None
+    found = Found(root, None, None, complete=True)
     for key in path:
-        here = resolved(node)
+        here = resolved(found.node)
         if isinstance(here, MapNode) and isinstance(key, str):
             below = effective_entry(here, key)
             if below is None:
-                return Found(node, entry, complete=False)
-            node, entry = below.value, below
+                return replace(found, complete=False)
+            found = Found(below.value, below, here, complete=True)
         elif isinstance(here, ListNode) and isinstance(key, int) and key < len(here.items):
-            node, entry = here.items[key], None
+            found = Found(here.items[key], None, here, complete=True)
         else:
-            return Found(node, entry, complete=False)
-    return Found(node, entry, complete=True)
+            return replace(found, complete=False)
+    return found
 
 
 def effective_entry(mapping: MapNode, name: str) -> Entry | None:

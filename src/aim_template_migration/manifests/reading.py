@@ -38,12 +38,16 @@ class Document:
     Attributes:
         value: what kubectl reads.
         root: the nodes behind the value.
+        start: offset of the part of the file that is the document's, from the separator that opens it.
+        end: offset behind that part.
         json: the document is JSON, so that an edit must leave it so.
         duplicates: keys that stand twice.
     """
 
     value: Json
     root: Node
+    start: int
+    end: int
     json: bool = False
     duplicates: tuple[Duplicate, ...] = ()
 
@@ -109,23 +113,27 @@ def read_manifest(data: bytes) -> ManifestText:
     # kubectl takes a file for JSON by its first character, and for YAML after all where JSON does not fit.
     if manifest.text.lstrip().startswith("{"):
         try:
-            manifest.documents = [_document(root, json=True) for root in parse_json(manifest.text)]
+            manifest.documents = [
+                _document(root, root.start, root.end, json=True) for root in parse_json(manifest.text)
+            ]
             return manifest
         except ReadError:
             manifest.documents = []
     for start, end in _parts(manifest.text):
         try:
-            manifest.documents += [_document(root, json=False) for root in parse_yaml(manifest.text[start:end], start)]
+            manifest.documents += [
+                _document(root, start, end, json=False) for root in parse_yaml(manifest.text[start:end], start)
+            ]
         except ReadError as error:
             manifest.unreadable.append(Unreadable(str(error), error.offset))
     return manifest
 
 
-def _document(root: Node, *, json: bool) -> Document:
+def _document(root: Node, start: int, end: int, *, json: bool) -> Document:
     reading = Reading()
     value = reading.value(root)
     duplicates = tuple(Duplicate(entry.name, entry.start) for entry in reading.duplicates)
-    return Document(value, root, json, duplicates)
+    return Document(value, root, start, end, json, duplicates)
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
