@@ -167,21 +167,20 @@ class _Mapper:
             self._impute("acceleratorType", "gpu", f"{self.template.id} spec.hardware.gpu", "FromHardwareKind")
 
     def environment(self) -> None:
-        configured: list[JsonObject] = []
-        for config in self.sources.runtime_configs:
-            configured = merge_env(configured, get_objects(config.obj, "spec", "env"))
-        config_env, config_args = self._without_engine_args(configured, self._config_id(), "spec.env")
-        own_env, own_args = self._without_engine_args(get_objects(self.spec, "env"), self.template.id, "spec.env")
-        env = merge_env(config_env, own_env)
-        if env:
-            self.result.spec["containerEnv"] = list(env)
-        own_names = {item.get("name") for item in own_env}
-        taken = [item for item in config_env if item.get("name") not in own_names]
-        if taken:
-            self._record("containerEnv", list(taken), f"{self._config_id()} spec.env", "FromRuntimeConfig")
-        self._framework_variables(config_env, self._config_id())
-        self._framework_variables(own_env, self.template.id)
-        self._engine_settings(config_args, own_args)
+        """Merge the environments by name, lowest precedence first; engine arguments are merged deeply instead."""
+        levels = [*self.sources.runtime_configs, self.template]
+        split = [self._without_engine_args(level) for level in levels]
+        merged: list[JsonObject] = []
+        for env, _ in split:
+            merged = merge_env(merged, env)
+        if merged:
+            self.result.spec["containerEnv"] = list(merged)
+        for level, (env, _) in zip(levels, split, strict=True):
+            self._framework_variables(env, level.id)
+            taken = [item for item in env if any(item is kept for kept in merged)]
+            if taken and level is not self.template:
+                self._record("containerEnv", list(taken), f"{level.id} spec.env", "FromRuntimeConfig")
+        self._engine_settings([(level.id, args) for level, (_, args) in zip(levels, split, strict=True)])
 
     def model_sources(self) -> None:
         stated, effective = get_list(self.spec, "modelSources"), get_list(self.template.obj, "status", "modelSources")
@@ -272,7 +271,7 @@ class _Mapper:
             )
         return value
 
-    def _engine_settings(self, config_args: JsonObject, own_args: JsonObject) -> None:
+    def _engine_settings(self, variables: list[tuple[str, JsonObject]]) -> None:
         found, custom = get(self.discovered, "engine_args"), get(self.spec, "customProfile", "engineArgs")
         args: JsonObject = {}
         for value, where in ((found, "status.profile.engine_args"), (custom, "spec.customProfile.engineArgs")):
@@ -287,7 +286,7 @@ class _Mapper:
             )
         if isinstance(found, dict) and found:
             self._record("engineArgs", found, f"{self.template.id} status.profile.engine_args", "FromDiscoveredProfile")
-        for value, source in ((config_args, self._config_id()), (own_args, self.template.id)):
+        for source, value in variables:
             if value:
                 args = deep_merge(args, value)
                 self._record("engineArgs", value, f"{source} spec.env[AIM_ENGINE_ARGS]", "FromEngineArgsVariable")
@@ -307,14 +306,11 @@ class _Mapper:
         if found or custom:
             self.result.spec["engineEnv"] = {**found, **custom}
 
-    def _without_engine_args(
-        self, env: list[JsonObject], source: str, where: str
-    ) -> tuple[list[JsonObject], JsonObject]:
-        others, args, fault = split_engine_args(env)
+    def _without_engine_args(self, level: Source) -> tuple[list[JsonObject], JsonObject]:
+        others, args, fault = split_engine_args(get_objects(level.obj, "spec", "env"))
         if fault:
-            self.result.problems.append(
-                Problem("ImputationNotSafe", source, where, f"spec.engineArgs can't be known: {fault}")
-            )
+            message = f"spec.engineArgs can't be known: {fault}"
+            self.result.problems.append(Problem("ImputationNotSafe", level.id, "spec.env", message))
         return others, args
 
     def _framework_variables(self, env: list[JsonObject], source: str) -> None:
@@ -324,9 +320,6 @@ class _Mapper:
                     f"the variable {item['name']} is set by the profile pipeline itself, so its value would be lost"
                 )
                 self.result.problems.append(Problem("UnmappedField", source, f"spec.env[{item['name']}]", message))
-
-    def _config_id(self) -> str:
-        return self.sources.runtime_configs[-1].id if self.sources.runtime_configs else ""
 
     def _discovered_source(self, name: str) -> str:
         return f"{self.template.id} status.profile.metadata.{name}"

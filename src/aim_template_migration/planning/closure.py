@@ -265,6 +265,8 @@ def _template(snapshot: Snapshot, service: Observed) -> Join:
     found = snapshot.get(kind, service.namespace, name)
     if found is None or found.uid != uid:
         return Join(None, f"the resolved {kind.name} {name} {_gone_or_replaced(found)}", where)
+    if found.status_word != "Ready":
+        return Join(found, f"template {name} is not Ready, so the service may resolve another one soon", where)
     wanted = (get_str(service.obj, "spec", "template", "name") or "").strip()
     if wanted and wanted != name:
         return Join(found, f"the service asks for template {wanted} and resolves {name}", "spec.template.name")

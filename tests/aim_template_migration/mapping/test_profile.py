@@ -186,9 +186,12 @@ def test_engine_arguments_are_merged_deeply_from_every_place():
             customProfile={"engineArgs": {"a": 1, "deep": {"x": 1, "y": 1}}, "envVars": {"E": "1"}},
             env=[{"name": "AIM_ENGINE_ARGS", "value": '{"deep": {"y": 3}}'}],
         ),
-        configs=({"spec": {"env": [{"name": "AIM_ENGINE_ARGS", "value": '{"a": 2, "deep": {"y": 2}}'}]}},),
+        configs=(
+            {"spec": {"env": [{"name": "AIM_ENGINE_ARGS", "value": '{"a": 2, "b": 2, "deep": {"y": 2}}'}]}},
+            {"spec": {"env": [{"name": "AIM_ENGINE_ARGS", "value": '{"b": 3}'}]}},
+        ),
     )
-    assert result.spec["engineArgs"] == {"a": 2, "deep": {"x": 1, "y": 3}}
+    assert result.spec["engineArgs"] == {"a": 2, "b": 3, "deep": {"x": 1, "y": 3}}
     assert result.spec["engineEnv"] == {"E": "1"}
     assert "containerEnv" not in result.spec
     assert result.problems == []

@@ -248,6 +248,9 @@ MANUAL = [
     Change(
         "another template asked for", ("TemplateUnresolved",), put("AIMService", "spec", "template", {"name": "other"})
     ),
+    Change(
+        "template not available", ("TemplateUnresolved",), put("AIMServiceTemplate", "status", "status", "NotAvailable")
+    ),
     Change("cache not reported", ("CacheUnresolved",), drop("AIMService", "status", "cache")),
     Change("cache replaced", ("CacheUnresolved",), put("AIMTemplateCache", "metadata", "uid", "another")),
     Change(
