@@ -10,6 +10,7 @@ from aim_rehearsal.apiserver import LocalApiServer
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings
 from aim_rehearsal.roles import IDENTITIES, OPERATOR, role_objects
+from aim_rehearsal.worlds import load_world
 from tests.aim_rehearsal.stage import Stage
 from tests.support.worlds import renamed
 
