@@ -1,6 +1,7 @@
 """CustomResourceDefinitions: defaults and status of the definition itself, and the resource that it defines."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from aim_api.tree import Json, JsonObject, get_bool, get_int, get_list, get_map, get_objects, get_str, leaves
 from aim_rehearsal.apiserver.columns import CUSTOM_AGE, NAME
@@ -195,12 +196,18 @@ def _compile_version(version: JsonObject, deprecation: str) -> ServedVersion:
     return ServedVersion(
         name,
         schema,
-        StructuralSchema.compile(schema),
+        _compiled(encode(schema)),
         (NAME, *columns) if columns else (NAME, CUSTOM_AGE),
         deprecation,
         tuple((get_str(item, "jsonPath") or "").removeprefix(".") for item in fields),
         ruled=any("x-kubernetes-validations" in path for path, _ in leaves(schema)),
     )
+
+
+@lru_cache(maxsize=64)
+def _compiled(schema: bytes) -> StructuralSchema:
+    """Compile a schema once for the check of its definition, for serving it, and for every server of the process."""
+    return StructuralSchema.compile(decode(schema))
 
 
 def _column(spec: JsonObject) -> Column:

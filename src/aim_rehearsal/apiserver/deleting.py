@@ -10,6 +10,7 @@ from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, conflict, details, forbidden, invalid, quoted
 from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.messages import Response, json_response
+from aim_rehearsal.apiserver.protobuf import MEDIA_TYPE, ProtobufError, decode_protobuf
 from aim_rehearsal.apiserver.reading import find, rendering_of, selector_of
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import Store, with_metadata
@@ -211,8 +212,10 @@ def _body(call: Call) -> JsonObject:
     if not call.request.body.strip():
         return {}
     try:
+        if call.content_type == MEDIA_TYPE:
+            return decode_protobuf(call.request.body)
         value, _ = decode_object(call.request.body, as_yaml="yaml" in call.content_type)
-    except DecodeError as error:
+    except (DecodeError, ProtobufError) as error:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
     kind = value.get("kind")
     if kind not in (None, "DeleteOptions"):

@@ -9,6 +9,7 @@ from aim_rehearsal.apiserver.decoding import DecodeError, decode_object
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, invalid, quoted, unsupported_media_type
 from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
+from aim_rehearsal.apiserver.protobuf import MEDIA_TYPE, ProtobufError, decode_protobuf, readable
 from aim_rehearsal.apiserver.structural import FieldError
 
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -25,6 +26,8 @@ def read_body(call: Call) -> tuple[JsonObject, list[str]]:
     Raises:
         ApiError: the body is of another format, no object, or of another kind or version than its path.
     """
+    if call.content_type == MEDIA_TYPE and readable(call.resource.kind):
+        return with_type(call, _from_protobuf(call)), []
     if call.content_type not in _JSON_TYPES | _YAML_TYPES:
         raise unsupported_media_type(_ACCEPTED_TYPES)
     try:
@@ -163,6 +166,13 @@ def check_names(call: Call, value: JsonObject, *, name_required: bool) -> JsonOb
 def _handled(call: Call) -> str:
     kind = call.resource.kind
     return f"{kind} in version {quoted(call.version.name)} cannot be handled as a {kind}"
+
+
+def _from_protobuf(call: Call) -> JsonObject:
+    try:
+        return decode_protobuf(call.request.body)
+    except ProtobufError as error:
+        raise _unrecognized(call, str(error)) from None
 
 
 def _internal(call: Call) -> str:
