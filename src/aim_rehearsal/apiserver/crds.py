@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from aim_api.tree import Json, JsonObject, get_bool, get_int, get_list, get_map, get_objects, get_str, leaves
 from aim_rehearsal.apiserver.columns import CUSTOM_AGE, NAME
+from aim_rehearsal.apiserver.decoding import decode_object
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.jsonpath import JsonPathError, compile_path
 from aim_rehearsal.apiserver.messages import encode
@@ -207,7 +208,7 @@ def _compile_version(version: JsonObject, deprecation: str) -> ServedVersion:
 @lru_cache(maxsize=64)
 def _compiled(schema: bytes) -> StructuralSchema:
     """Compile a schema once for the check of its definition, for serving it, and for every server of the process."""
-    return StructuralSchema.compile(decode(schema))
+    return StructuralSchema.compile(decode_object(schema)[0])
 
 
 def _column(spec: JsonObject) -> Column:
