@@ -42,10 +42,10 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
         read_back=lambda: _found(read_back(state, AIM_ARTIFACT, step.artifact.name), step.uid),
     )
     try:
-        answer = state.context.writer.send(write)
+        sent = state.context.writer.send(write)
     except UnitStopped as stopped:
         raise _named_cause(state, step, pinned, stopped) from stopped
-    state.warn("ProtectArtifact", answer.warnings)
+    state.warn("ProtectArtifact", sent.warnings)
 
 
 def protection_patch(artifact: JsonObject) -> list[JsonObject]:

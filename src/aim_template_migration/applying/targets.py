@@ -62,10 +62,10 @@ def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
         read_back=lambda: _found(kind, body, read_back(state, kind, name), schemas),
     )
     try:
-        answer = state.context.writer.send(write)
+        sent = state.context.writer.send(write)
     except UnitStopped as stopped:
         raise _named_cause(state, kind, target_id, stopped) from stopped
-    state.warn(step, answer.warnings)
+    state.warn(step, sent.warnings)
 
 
 def _require_pinned(state: UnitState, step: str, pin: Pin) -> None:
@@ -134,7 +134,7 @@ def _named_cause(state: UnitState, kind: Kind, target_id: str, stopped: UnitStop
     managers = sorted({get_str(entry, "manager") or "" for entry in get_objects(live, "metadata", "managedFields")})
     message = (
         f"{target_id} appeared between reading and writing (field managers: {', '.join(managers) or 'none'}); "
-        "it equals the plan's, so that a rerun goes on from it"
+        "it equals the plan's"
     )
     return UnitStopped(replace(stopped.failure, code="WriteConflict", message=message))
 

@@ -45,6 +45,21 @@ class Write:
     read_back: Callable[[], tuple[Found, JsonObject]]
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A write that was stored, or accepted as a dry run.
+
+    Attributes:
+        body: the object: as the server answered, or as it was read where the answer was lost.
+        warnings: the texts of the answer's Warning headers.
+        settled: whether the answer was lost, so that ``body`` may hold what others wrote since.
+    """
+
+    body: JsonObject
+    warnings: tuple[str, ...] = ()
+    settled: bool = False
+
+
 class Writer:
     """Sends writes; each exactly once, each with an attempt on record before it."""
 
@@ -66,8 +81,8 @@ class Writer:
         self._signal = signal
         self._holds_lock = holds_lock
 
-    def send(self, write: Write) -> Answer:
-        """Send one write, read back what it stored, and return its answer.
+    def send(self, write: Write) -> Sent:
+        """Send one write, and read back what it stored.
 
         Raises:
             UnitStopped: it was refused, not sent, not stored, its outcome can't be told, the answer lacks a field, or
@@ -86,17 +101,16 @@ class Writer:
         try:
             answer = self._cluster.send(write.prepared)
         except OutcomeUnknown as error:
-            answer = self._settle(write, attempt, error)
+            return self._settle(write, attempt, error)
         except RequestError as error:
             self._append("rejected", write, {"error": str(error)})
             self._running.close_attempt(attempt)
             raise refusal(error, verb=write.step, object_id=write.object_id, dry_run=write.prepared.dry_run) from error
-        else:
-            self._append("accepted", write, {"httpStatus": answer.status, **_object_facts(answer.body)})
-            self._running.close_attempt(attempt)
-            self._require_fields(write, answer)
-            self._verify(write)
-        return answer
+        self._append("accepted", write, {"httpStatus": answer.status, **_object_facts(answer.body)})
+        self._running.close_attempt(attempt)
+        self._require_fields(write, answer)
+        self._verify(write)
+        return Sent(answer.body, answer.warnings)
 
     def _require_allowed(self) -> None:
         self._signal.require_running()
@@ -113,7 +127,7 @@ class Writer:
             self._running.close_attempt(attempt)
             raise
 
-    def _settle(self, write: Write, attempt: OpenAttempt, error: OutcomeUnknown) -> Answer:
+    def _settle(self, write: Write, attempt: OpenAttempt, error: OutcomeUnknown) -> Sent:
         """Decide a lost answer by reading, never by repeating the request.
 
         Until the server's own time limit and a margin have passed it may still be working on the request; a stop of the
@@ -131,7 +145,7 @@ class Writer:
             found, obj = self._look(write)
             if found == "stored":
                 self._close_settled(write, attempt, {"outcome": "stored", **_object_facts(obj)})
-                return Answer(status=200, body=obj, warnings=())
+                return Sent(obj, settled=True)
             late = self._clock.monotonic() >= deadline
             if late and found is not None:
                 self._close_settled(write, attempt, {"outcome": found})
