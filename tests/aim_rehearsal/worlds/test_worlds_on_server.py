@@ -13,7 +13,7 @@ from aim_rehearsal.worlds import apply_world, load_world, world_names
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings as PlanSettings
-from tests.aim_rehearsal.conftest import renamed
+from tests.support.worlds import renamed
 
 # Worlds that need an operator of their own, whose cluster-scoped objects would disturb another world, or whose names
 # hold for their own namespace alone.
