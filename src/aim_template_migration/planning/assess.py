@@ -106,19 +106,6 @@ def assess_unit(
     return _unit(next(item for item in _settled(partners) if item.case.service is service))
 
 
-def target_bodies(snapshot: Snapshot, settings: Settings, unit_id: str) -> tuple[Target, ...]:
-    """Return the targets that a service's own mapping gives, whatever its outcome; none where it resolves no template.
-
-    Raises:
-        KeyError: the namespace was not read, or has no such service.
-    """
-    _, namespace, name = unit_id.split("/")
-    service = snapshot.namespace(namespace).get(AIM_SERVICE, name)
-    if service is None:
-        raise KeyError(unit_id)
-    return tuple(_bodies(open_case(snapshot, settings, service)))
-
-
 def _draft(
     snapshot: Snapshot, settings: Settings, service: Observed, planned: Mapping[str, JsonObject] | None = None
 ) -> Draft:

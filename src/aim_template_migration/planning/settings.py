@@ -7,7 +7,6 @@ from aim_template_migration.documents.plan import ProjectionMode
 PROFILE_DEADLINE_SECONDS = 120
 PROFILE_CACHE_DEADLINE_SECONDS = 300
 CUTOVER_DEADLINE_SECONDS = 60
-LONGEST_CUTOVER_DEADLINE_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,14 +183,12 @@ class ClusterScope:
         identity: which cluster it is.
         objects: the cluster-scoped objects.
         schemas: openAPIV3Schema of the CRDs that define targets, by kind name, for defaulting.
-        unserved: kinds that the cluster does not serve at the version needed, with what it does serve.
         warnings: what could not be read, where that only warns.
     """
 
     identity: ClusterIdentity
     objects: Objects
     schemas: Mapping[str, JsonObject] = field(default_factory=dict)
-    unserved: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[Finding, ...] = ()
 
 
@@ -232,17 +230,6 @@ class NamespaceScope:
         """Return the objects of a kind whose string field at ``path`` has this value, by name."""
         key = f"field {'.'.join(path)}"
         return self._lookup(kind, key, lambda item: _present(get_str(item.obj, *path))).get(value, ())
-
-    def replacing(self, changed: Iterable[Observed], gone: Iterable[tuple[Kind, str]] = ()) -> "NamespaceScope":
-        """Return the same namespace with some objects read afresh, and some known to be absent."""
-        fresh = {(item.kind.name, item.name): item for item in changed}
-        absent = {(kind.name, name) for kind, name in gone}
-        kept = (
-            item
-            for item in self.every()
-            if (item.kind.name, item.name) not in absent and (item.kind.name, item.name) not in fresh
-        )
-        return NamespaceScope(self.name, (*kept, *fresh.values()), terminating=self.terminating)
 
     def _lookup(self, kind: Kind, key: str, keys_of: KeysOf) -> dict[str, tuple[Observed, ...]]:
         found = self._lookups.get((kind.name, key))
