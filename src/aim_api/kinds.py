@@ -76,9 +76,7 @@ AIM_CLUSTER_RUNTIME_CONFIG = Kind(
 AIM_PROFILE = Kind("AIMProfile", AIM_GROUP, "v1alpha2", "aimprofiles")
 AIM_CLUSTER_PROFILE = Kind("AIMClusterProfile", AIM_GROUP, "v1alpha2", "aimclusterprofiles", namespaced=False)
 AIM_PROFILE_SET = Kind("AIMProfileSet", AIM_GROUP, "v1alpha2", "aimprofilesets")
-AIM_CLUSTER_PROFILE_SET = Kind(
-    "AIMClusterProfileSet", AIM_GROUP, "v1alpha2", "aimclusterprofilesets", namespaced=False
-)
+AIM_CLUSTER_PROFILE_SET = Kind("AIMClusterProfileSet", AIM_GROUP, "v1alpha2", "aimclusterprofilesets", namespaced=False)
 AIM_PROFILE_CACHE = Kind("AIMProfileCache", AIM_GROUP, "v1alpha2", "aimprofilecaches")
 
 INFERENCE_SERVICE = Kind("InferenceService", KSERVE_GROUP, "v1beta1", "inferenceservices")
@@ -95,8 +93,20 @@ PVC = Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims")
 DEPLOYMENT = Kind("Deployment", "apps", "v1", "deployments")
 REPLICA_SET = Kind("ReplicaSet", "apps", "v1", "replicasets")
 JOB = Kind("Job", "batch", "v1", "jobs")
-CRD = Kind(
-    "CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", namespaced=False
+CRD = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", namespaced=False)
+MUTATING_WEBHOOKS = Kind(
+    "MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    namespaced=False,
+)
+VALIDATING_WEBHOOKS = Kind(
+    "ValidatingWebhookConfiguration",
+    "admissionregistration.k8s.io",
+    "v1",
+    "validatingwebhookconfigurations",
+    namespaced=False,
 )
 SELF_SUBJECT_ACCESS_REVIEW = Kind(
     "SelfSubjectAccessReview", "authorization.k8s.io", "v1", "selfsubjectaccessreviews", namespaced=False

@@ -11,6 +11,7 @@ import os
 import shlex
 import socket
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -104,46 +105,66 @@ class ApplyLock:
         return (on_disk.st_dev, on_disk.st_ino) == (ours.st_dev, ours.st_ino)
 
 
+@dataclass(frozen=True, slots=True)
+class LockReading:
+    """What a lock file says.
+
+    Attributes:
+        sentence: who holds it, whether that process lives here, and what to do.
+        gone: whether it is certain that the holder no longer lives.
+    """
+
+    sentence: str
+    gone: bool = False
+
+
 def describe_holder(path: Path) -> str:
     """Return a sentence on who holds the lock at ``path``, whether that process lives here, and what to do."""
+    return read_lock(path).sentence
+
+
+def read_lock(path: Path) -> LockReading:
+    """Read the lock file at ``path`` without changing it."""
     remove = f"only after proving that no apply runs, remove it: rm -- {shlex.quote(str(path))}"
     try:
         # A pipe of this name must not make us wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}"
+        return LockReading(f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}")
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return f"{path} exists but is no regular file, so no apply made it; {remove}"
+            return LockReading(f"{path} exists but is no regular file, so no apply made it; {remove}")
         holder = msgspec.json.decode(os.read(descriptor, _LONGEST_HOLDER), type=Holder)
-        alive = _liveness(descriptor, holder)
+        alive, gone = _liveness(descriptor, holder)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return f"{path} exists but names no holder (an apply may be starting, or died at once); {remove}"
+        return LockReading(f"{path} exists but names no holder (an apply may be starting, or died at once); {remove}")
     except OSError as error:
-        return f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}"
+        return LockReading(f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}")
     finally:
         os.close(descriptor)
-    return (
+    return LockReading(
         f"{path} is held by run {holder.run_id} (process {holder.pid} on host {holder.host}: {holder.command}); "
-        f"{alive}; {remove}"
+        f"{alive}; {remove}",
+        gone,
     )
 
 
-def _liveness(descriptor: int, holder: Holder) -> str:
+def _liveness(descriptor: int, holder: Holder) -> tuple[str, bool]:
+    """Return a clause on whether the holder lives, and whether it certainly does not."""
     if holder.host != socket.gethostname():
-        return f"whether it still runs can be told on {holder.host} only"
+        return f"whether it still runs can be told on {holder.host} only", False
     if holder.boot_id != _read_boot_id():
-        return "this host has been restarted since, so that process is gone"
+        return "this host has been restarted since, so that process is gone", True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            return "that process, or a child of it, still lives on this host"
-        return "whether it still runs can't be told on this file system"
+            return "that process, or a child of it, still lives on this host", False
+        return "whether it still runs can't be told on this file system", False
     fcntl.flock(descriptor, fcntl.LOCK_UN)
     if _process_start(holder.pid) == holder.process_start and holder.process_start:
-        return "that process still lives on this host, but holds the lock no more"
-    return "that process no longer lives on this host"
+        return "that process still lives on this host, but holds the lock no more", False
+    return "that process no longer lives on this host", True
 
 
 def _read_boot_id() -> str:

@@ -1,10 +1,13 @@
 """Reads the workload that a cutover must not change: the InferenceService, its Deployment and its pods."""
 
+from collections.abc import Iterable
+
 from aim_api.kinds import INFERENCE_SERVICE, POD
 from aim_api.labels import KSERVE_INFERENCE_SERVICE
 from aim_api.tree import JsonObject, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import stop_unit
+from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.workload import workload_facts
 from aim_template_migration.documents.result import WorkloadFacts
 from aim_template_migration.planning.reduction import reduce
@@ -24,15 +27,24 @@ def read_workload(state: UnitState, isvc: JsonObject | None = None) -> WorkloadF
     live = isvc or state.read(INFERENCE_SERVICE, reference.name)
     if live is None:
         raise stop_unit("RolloutDetected", f"{reference.id} is gone", halts=True)
-    uid = get_str(live, "metadata", "uid")
+    return facts_of(live, state.read_pins("deployment"), state.list(POD, pod_selector(reference.name)))
+
+
+def pod_selector(inference_service: str) -> str:
+    """Return the label selector of an InferenceService's pods."""
+    return f"{KSERVE_INFERENCE_SERVICE}={inference_service}"
+
+
+def facts_of(isvc: JsonObject, deployments: Iterable[PinReading], pods: list[JsonObject]) -> WorkloadFacts:
+    """Return the facts of an InferenceService, with the one of the pinned Deployments that it owns (pure)."""
+    uid = get_str(isvc, "metadata", "uid")
     owned = [
         reading.observed.obj
-        for reading in state.read_pins("deployment")
+        for reading in deployments
         if reading.observed is not None and _controlled_by(reading.observed.obj, uid)
     ]
-    pods = state.list(POD, f"{KSERVE_INFERENCE_SERVICE}={reference.name}")
     # Sanitised, since digests of the facts are written down.
-    return workload_facts(reduce(INFERENCE_SERVICE, live).obj, owned[0] if len(owned) == 1 else None, pods)
+    return workload_facts(reduce(INFERENCE_SERVICE, isvc).obj, owned[0] if len(owned) == 1 else None, pods)
 
 
 def _controlled_by(obj: JsonObject, uid: str | None) -> bool:

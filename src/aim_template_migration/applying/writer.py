@@ -224,6 +224,8 @@ def _request_facts(write: Write) -> JsonObject:
         "path": write.prepared.path,
         "dryRun": write.prepared.dry_run,
         "bodySha256": write.prepared.body_sha256,
+        # Until then, and a margin, the server may still store it although nobody hears of it.
+        "serverTimeoutSeconds": write.prepared.server_timeout,
     }
 
 

@@ -48,7 +48,7 @@ def backup_documents(cases: Iterable[Case]) -> dict[BackupKey, str]:
         for item in _predecessors(case):
             key = (item.kind.name, item.namespace, item.name)
             if key not in found:
-                found[key] = emit(_desired_state(item))
+                found[key] = emit(desired_state(item))
     return found
 
 
@@ -64,7 +64,8 @@ def _predecessors(case: Case) -> Iterator[Observed]:
     yield from (item for item in closure.objects() if item.uid not in targets and item.kind is not DEPLOYMENT)
 
 
-def _desired_state(item: Observed) -> JsonObject:
+def desired_state(item: Observed) -> JsonObject:
+    """Return what an object's owner wanted of it, without what only the cluster knows."""
     metadata: JsonObject = {"name": item.name}
     if item.namespace:
         metadata["namespace"] = item.namespace

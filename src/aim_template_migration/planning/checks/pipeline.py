@@ -1,5 +1,7 @@
 """Rows: which pipeline owns the service, caching mode, projection mode, bridge and CRDs."""
 
+from collections.abc import Iterator
+
 from aim_api.bridge import COMPATIBLE_CONDITION
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -19,7 +21,7 @@ from aim_api.kinds import (
 )
 from aim_api.labels import PIPELINE_PROFILE, PIPELINE_TEMPLATE, RECONCILER_PIPELINE
 from aim_api.tree import get, get_int, get_str
-from aim_template_migration.documents.plan import CrdIdentity, Reference
+from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, Reference
 from aim_template_migration.planning.case import Case, Findings, finding
 from aim_template_migration.planning.snapshot import Observed, reference_to
 
@@ -108,14 +110,25 @@ def _observed(service: Observed) -> bool:
 
 
 def _check_crds(case: Case) -> Findings:
-    identity = {crd.name: crd for crd in case.snapshot.cluster.identity.crds}
+    for kind, message in crd_faults(case.snapshot.cluster.identity, cluster_template=case.closure.cluster_template):
+        yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec.versions")
+
+
+def crd_faults(identity: ClusterIdentity, *, cluster_template: bool = False) -> Iterator[tuple[Kind, str]]:
+    """Yield each kind whose CRD is missing, or does not serve or store the version that the migration needs, and why.
+
+    Args:
+        identity: the CRDs as found.
+        cluster_template: whether the target is a cluster-scoped profile.
+    """
+    found = {crd.name: crd for crd in identity.crds}
     needed = _NEEDED
-    if case.closure.cluster_template:
+    if cluster_template:
         needed = (*needed, (AIM_CLUSTER_PROFILE, (AIM_CLUSTER_PROFILE.version,), AIM_CLUSTER_PROFILE.version))
     for kind, served, stored in needed:
-        message = _crd_fault(identity.get(kind.crd_name), served, stored)
+        message = _crd_fault(found.get(kind.crd_name), served, stored)
         if message:
-            yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec.versions")
+            yield kind, message
 
 
 def _crd_fault(crd: CrdIdentity | None, served: tuple[str, ...], stored: str) -> str:
