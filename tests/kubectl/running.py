@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from aim_api.tree import Json
+from aim_api.tree import Json, JsonObject
 from tests.conformance.normalising import Normaliser
 
 _SECONDS = 60
@@ -37,6 +37,11 @@ class Outcome:
     code: int
     output: Json
     errors: str
+
+    @property
+    def shown(self) -> JsonObject:
+        """What is compared."""
+        return {"code": self.code, "output": self.output, "errors": self.errors}
 
 
 @dataclass(frozen=True, slots=True)
