@@ -62,5 +62,5 @@ def test_yaml_is_read_with_timestamps_as_text_and_repeated_keys_noted():
 
 
 def test_yaml_that_is_none():
-    with pytest.raises(DecodeError, match="^yaml: line 2: mapping values are not allowed"):
+    with pytest.raises(DecodeError, match=r"^yaml: line 2: mapping values are not allowed"):
         decode_object(b"a: b\nc: d: e\n", as_yaml=True)
