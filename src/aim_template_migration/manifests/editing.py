@@ -106,16 +106,17 @@ class Editor:
         children = self._children(node, origin, value, path)
         if any(entry.merges for entry in node.entries) or node.anchor:
             raise CannotEditError
-        if node.flow or self._layout.json:
-            self._rewrite_flow_map(node, children)
-        else:
-            self._rewrite_block_map(node, children, path)
+        # What is inserted at the end of an entry has to come before what is inserted below it.
         for child in children:
             if child.entry is not None:
                 if child.entry.name != child.key:
                     key = child.entry.key
                     self._edits.append(Edit(key.start, key.end, self._layout.key(child.key, key.style)))
                 self.rewrite(child.entry.value, child.origin, child.value, (*path, child.key), child.entry)
+        if node.flow or self._layout.json:
+            self._rewrite_flow_map(node, children)
+        else:
+            self._rewrite_block_map(node, children, path)
 
     def _children(self, node: MapNode, origin: Path | None, value: JsonObject, path: Path) -> list[_Child]:
         children: list[_Child] = []
@@ -252,14 +253,14 @@ class Editor:
             PartChange(place, "" if place is not None else self._item_text(node, item))
             for place, item in zip(places, value, strict=True)
         ]
-        if node.flow or self._layout.json:
-            self._edits += part_edits(self._text, self._parts(node.items), changes, self._layout.newline)
-        else:
-            self._edit_block_items(node, changes)
         for place, index in zip(places, range(len(value)), strict=True):
             if place is not None:
                 below = None if origin is None else (*origin, place)
                 self.rewrite(node.items[place], below, value[index], (*path, index))
+        if node.flow or self._layout.json:
+            self._edits += part_edits(self._text, self._parts(node.items), changes, self._layout.newline)
+        else:
+            self._edit_block_items(node, changes)
 
     def _item_index(self, path: Path, origin: Path | None, node: ListNode) -> int | None:
         place = self._origin(path, origin)
