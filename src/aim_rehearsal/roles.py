@@ -37,6 +37,7 @@ _READS = (
     _rule("apps", ("deployments", "replicasets"), _READ),
     _rule("batch", ("jobs",), _READ),
     _rule("apiextensions.k8s.io", ("customresourcedefinitions",), _READ),
+    _rule("admissionregistration.k8s.io", ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), _READ),
 )
 _RULES: dict[str, Sequence[JsonObject]] = {
     MIGRATION: (

@@ -27,10 +27,12 @@ from aim_api.kinds import (
     DEPLOYMENT,
     INFERENCE_SERVICE,
     JOB,
+    MUTATING_WEBHOOKS,
     NAMESPACE,
     POD,
     PVC,
     SERVING_RUNTIME,
+    VALIDATING_WEBHOOKS,
     Kind,
 )
 
@@ -38,6 +40,8 @@ RoleName = Literal["read", "apply"]
 Verb = Literal["get", "list", "create", "patch"]
 
 KUBE_SYSTEM = "kube-system"
+OPERATOR_NAMESPACE, OPERATOR_DEPLOYMENT = "aim-system", "aim-engine-controller-manager"
+"""Where the operator's own chart installs it (profile pipeline facts, install)."""
 DEFINED_KINDS = (*AIM_KINDS, INFERENCE_SERVICE, SERVING_RUNTIME)
 
 
@@ -50,12 +54,16 @@ class Permission:
         verb: the verb.
         role: ``read`` for every read-only command, ``apply`` for what apply asks beyond that, dry run or commit.
         names: the only object names that are asked for; empty for any.
+        namespace: the only namespace that is asked in, where it is none of the selected ones.
+        optional: whether a command that is refused it goes on, and says what it could not check.
     """
 
     kind: Kind
     verb: Verb
     role: RoleName
     names: tuple[str, ...] = ()
+    namespace: str = ""
+    optional: bool = False
 
 
 _LISTED = (
@@ -78,12 +86,16 @@ _LISTED = (
 
 PERMISSIONS: tuple[Permission, ...] = (
     Permission(CRD, "get", "read", tuple(kind.crd_name for kind in DEFINED_KINDS)),
-    Permission(NAMESPACE, "get", "read", (KUBE_SYSTEM,)),
+    Permission(NAMESPACE, "get", "read", (KUBE_SYSTEM,), optional=True),
     *(Permission(kind, "list", "read") for kind in _LISTED),
-    # A pinned object is read on its own, whatever a list said a moment ago.
-    *(Permission(kind, "get", "apply") for kind in _LISTED),
-    *(Permission(kind, "list", "apply") for kind in (POD, JOB)),
-    *(Permission(kind, "get", "apply") for kind in (SERVING_RUNTIME, CLUSTER_SERVING_RUNTIME)),
+    # A pinned object is read on its own, whatever a list said a moment ago; inspect and verify do so, and apply.
+    *(Permission(kind, "get", "read") for kind in _LISTED),
+    *(Permission(kind, "get", "read") for kind in (SERVING_RUNTIME, CLUSTER_SERVING_RUNTIME)),
+    Permission(POD, "list", "read"),
+    # preflight says so where it may not look.
+    *(Permission(kind, "list", "read", optional=True) for kind in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)),
+    Permission(DEPLOYMENT, "get", "read", (OPERATOR_DEPLOYMENT,), namespace=OPERATOR_NAMESPACE, optional=True),
+    Permission(JOB, "list", "apply"),
     Permission(AIM_PROFILE, "create", "apply"),
     Permission(AIM_PROFILE_CACHE, "create", "apply"),
     Permission(AIM_ARTIFACT, "patch", "apply"),
@@ -114,11 +126,24 @@ def rules(role: RoleName, namespaces: Iterable[str], *, namespaced: bool) -> tup
         namespaces: the selected namespaces, which are read by name.
         namespaced: whether the rules are for a Role.
     """
+    chosen = tuple(namespaces)
+    rows = (row for row in permissions_of(role) if row.kind.namespaced == namespaced and not row.namespace)
+    return _rules((row, tuple(sorted({*row.names, *chosen})) if row.kind is NAMESPACE else row.names) for row in rows)
+
+
+def rules_elsewhere(role: RoleName) -> dict[str, tuple[Rule, ...]]:
+    """Return the rules for a Role in each namespace that is asked in although it is none of the selected ones."""
+    rows = [row for row in permissions_of(role) if row.namespace]
+    return {
+        namespace: _rules((row, row.names) for row in rows if row.namespace == namespace)
+        for namespace in sorted({row.namespace for row in rows})
+    }
+
+
+def _rules(rows: Iterable[tuple[Permission, tuple[str, ...]]]) -> tuple[Rule, ...]:
     verbs: dict[tuple[Kind, tuple[str, ...]], set[str]] = {}
-    for row in permissions_of(role):
-        if row.kind.namespaced == namespaced:
-            names = tuple(sorted({*row.names, *namespaces})) if row.kind is NAMESPACE else row.names
-            verbs.setdefault((row.kind, names), set()).add(row.verb)
+    for row, names in rows:
+        verbs.setdefault((row.kind, names), set()).add(row.verb)
     grouped: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for (kind, names), asked in verbs.items():
         grouped.setdefault((kind.group, tuple(sorted(asked)), names), []).append(kind.plural)

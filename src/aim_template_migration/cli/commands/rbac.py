@@ -9,7 +9,7 @@ from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.options.rbac import RbacArguments, read
 from aim_template_migration.documents.backup_yaml import emit, join_documents
-from aim_template_migration.kube.permissions import RoleName, Rule, rules
+from aim_template_migration.kube.permissions import RoleName, Rule, rules, rules_elsewhere
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"
 _HEAD = """\
@@ -38,13 +38,19 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 
 def role_objects(arguments: RbacArguments) -> tuple[JsonObject, ...]:
-    """Return one ClusterRole for what lives outside namespaces, and one Role in each namespace."""
+    """Return one ClusterRole for what lives outside namespaces, and one Role in each namespace.
+
+    The Role in the operator's own namespace grants its Deployment alone, which ``preflight`` compares with the CRDs.
+    """
     role: RoleName = "apply" if arguments.role == "apply" else "read"
     name = f"aim-template-migration-{role}"
     chosen = arguments.namespaces
     cluster = _role("ClusterRole", {"name": name}, rules(role, chosen, namespaced=False))
     inside = rules(role, chosen, namespaced=True)
-    return cluster, *(_role("Role", {"name": name, "namespace": namespace}, inside) for namespace in chosen)
+    granted = dict.fromkeys(chosen, inside)
+    for namespace, more in rules_elsewhere(role).items():
+        granted[namespace] = (*granted.get(namespace, ()), *more)
+    return cluster, *(_role("Role", {"name": name, "namespace": where}, found) for where, found in granted.items())
 
 
 def _role(kind: str, metadata: JsonObject, granted: tuple[Rule, ...]) -> JsonObject:
