@@ -120,7 +120,7 @@ class Unit:
         return self.await_ready(AIM_PROFILE_CACHE, name_of(cache))
 
     def await_ready(self, kind, name):
-        return self.wait_for(lambda: _ready(self.stage.client.get(kind, self.namespace, name)), f"{name} is ready")
+        return eventually(lambda: _ready(self.stage.client.get(kind, self.namespace, name)), f"{name} is ready")
 
     def await_observed(self):
         """Wait until the operator has looked at the service's present generation."""
@@ -130,16 +130,7 @@ class Unit:
             same = get_int(service, "status", "observedGeneration") == get_int(service, "metadata", "generation")
             return service if same else None
 
-        return self.wait_for(observed, f"{self.name} is observed")
-
-    def wait_for(self, look, what):
-        deadline = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < deadline:
-            found = look()
-            if found:
-                return found
-            time.sleep(0.02)
-        raise AssertionError(f"{what}: not within {WAIT_SECONDS} s")
+        return eventually(observed, f"{self.name} is observed")
 
     def cut_over(self, *, pin=True, uid=None, generation_ahead=1):
         """Send the service patch of the migration; with ``uid`` the pin names another InferenceService."""
@@ -180,6 +171,17 @@ class Unit:
             kind.plural: sorted(get_str(item, "metadata", "uid") for item in self.all(kind))
             for kind in (AIM_ARTIFACT, PVC, JOB)
         }
+
+
+def eventually(look, what):
+    """Return what ``look`` finds as soon as it finds something."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"{what}: not within {WAIT_SECONDS} s")
 
 
 def name_of(obj):

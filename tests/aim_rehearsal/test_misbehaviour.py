@@ -25,6 +25,7 @@ def create(unit, *manifests):
     unit.stage.operator.settle()
 
 
+@pytest.mark.slow
 def test_a_stuck_profile_is_looked_at_and_never_ready(unit):
     unit = unit(Misbehaviour.PROFILE_STUCK)
     create(unit, unit.profile_manifest())
@@ -34,6 +35,7 @@ def test_a_stuck_profile_is_looked_at_and_never_ready(unit):
     assert unit.all(SERVING_RUNTIME) == []
 
 
+@pytest.mark.slow
 def test_a_stuck_cache_is_looked_at_and_never_ready(unit):
     unit = unit(Misbehaviour.CACHE_STUCK)
     create(unit, unit.profile_manifest(), unit.cache_manifest())
@@ -70,6 +72,7 @@ def test_an_operator_can_roll_in_spite_of_the_pin(unit):
     assert not set(after["pods"]) & set(before["pods"])
 
 
+@pytest.mark.slow
 def test_a_wrong_artifact_is_reported_with_another_uid(unit):
     unit = unit(Misbehaviour.ADOPTS_WRONG_ARTIFACT)
     storage = unit.storage()
@@ -98,6 +101,7 @@ def test_downloading_again_makes_an_artifact_a_claim_and_a_job(unit):
     assert entry["uid"] not in before["aimartifacts"]
 
 
+@pytest.mark.slow
 def test_a_foreign_counter_parts_the_observed_generation_without_a_rollout(unit):
     unit = unit(Misbehaviour.FOREIGN_OBSERVED_GENERATION)
     inference, (deployment,) = unit.inference_service, unit.all(DEPLOYMENT)
@@ -108,6 +112,7 @@ def test_a_foreign_counter_parts_the_observed_generation_without_a_rollout(unit)
     assert unit.workload()["pods"] == sorted(get_str(unit.stage.objects[key], "metadata", "uid") for key in pods)
 
 
+@pytest.mark.slow
 def test_a_slow_operator_does_everything_later(unit):
     unit = unit(Misbehaviour.SLOW, slow_seconds=0.2)
     started = time.monotonic()

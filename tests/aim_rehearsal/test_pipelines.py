@@ -24,29 +24,45 @@ from aim_api.kinds import (
     SERVING_RUNTIME,
 )
 from aim_api.tree import get, get_map, get_objects, get_str
-from aim_rehearsal.client import ApiError
-from aim_rehearsal.operator import Settings
-from tests.aim_rehearsal.stage import condition, name_of
+from aim_rehearsal.client import ApiError, Client
+from aim_rehearsal.operator import BridgeOperator, Settings
+from aim_rehearsal.roles import OPERATOR
+from tests.aim_rehearsal.stage import condition, eventually, name_of
 
 HARDWARE = Settings(hardware=frozenset({"MI300X"}))
 SOURCES = [{"modelId": "acme/tiny", "sourceUri": "s3://weights/acme/tiny", "size": "10Gi"}]
-EMPTY = "shared-happy-path"
 
 
-@pytest.fixture(params=["local", pytest.param("real", marks=[pytest.mark.controlplane, pytest.mark.slow])])
-def place(request):
-    """A namespace of the test's own with an operator at work; what the world put elsewhere does not matter."""
+@pytest.fixture(
+    scope="module", params=["local", pytest.param("real", marks=[pytest.mark.controlplane, pytest.mark.slow])]
+)
+def at_work(request):
+    """A client and an operator at work, on an API server that starts without any service of these tests."""
     if request.param == "real":
+        plane = request.getfixturevalue("aim_plane")
         request.getfixturevalue("controllers")
-    stage = request.getfixturevalue(f"{request.param}_stage")(EMPTY, HARDWARE)
-    namespace = stage.world.namespaces[0] + "-new"
-    stage.client.create(NAMESPACE, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    return Place(stage, namespace)
+        admin = operator = Client(plane.url, token=plane.token("admin"), ca_pem=plane.ca_file.read_text())
+    else:
+        server = request.getfixturevalue("local_server")
+        admin, operator = (
+            Client(server.url, token=server.token(identity), ca_pem=server.ca_pem) for identity in ("admin", OPERATOR)
+        )
+    with BridgeOperator(operator, HARDWARE) as running:
+        yield admin, running
+
+
+@pytest.fixture
+def place(at_work):
+    """A namespace of the test's own."""
+    admin, operator = at_work
+    manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": "place-"}}
+    return Place(admin, operator, name_of(admin.create(NAMESPACE, manifest)))
 
 
 @dataclasses.dataclass
 class Place:
-    stage: object
+    client: Client
+    operator: BridgeOperator
     namespace: str
 
     def create(self, kind, name, spec, **metadata):
@@ -56,28 +72,28 @@ class Place:
             "metadata": {"name": name, "namespace": self.namespace} | metadata,
             "spec": spec,
         }
-        return self.stage.client.create(kind, manifest, manager="kubectl-create")
+        return self.client.create(kind, manifest, manager="kubectl-create")
 
     def get(self, kind, name):
-        return self.stage.client.get(kind, self.namespace, name)
+        return self.client.get(kind, self.namespace, name)
 
     def all(self, kind):
-        return self.stage.client.list_all(kind, self.namespace).items
+        return self.client.list_all(kind, self.namespace).items
 
     def one(self, kind):
         (found,) = self.all(kind)
         return found
 
     def patch(self, kind, name, patch):
-        self.stage.client.merge_patch(kind, self.namespace, name, patch)
+        self.client.merge_patch(kind, self.namespace, name, patch)
         self.settle()
 
     def delete(self, kind, name):
-        self.stage.client.delete(kind, self.namespace, name)
+        self.client.delete(kind, self.namespace, name)
         self.settle()
 
     def settle(self):
-        self.stage.operator.settle()
+        self.operator.settle()
 
     def template_service(self, **spec):
         self.create(AIM_MODEL, "tiny", {"image": "registry.example.org/aim/acme-tiny:1.0.0"})
@@ -267,9 +283,7 @@ def test_deleting_a_service_takes_its_workload_and_leaves_the_weights(place):
     place.delete(AIM_SERVICE, "chat")
     with pytest.raises(ApiError, match="not found"):
         place.get(AIM_SERVICE, "chat")
-    place.stage.unit(0).wait_for(
-        lambda: not place.all(POD) and not place.all(INFERENCE_SERVICE), "the workload is gone"
-    )
+    eventually(lambda: not place.all(POD) and not place.all(INFERENCE_SERVICE), "the workload is gone")
     assert len(place.all(AIM_TEMPLATE_CACHE)) == len(place.all(AIM_ARTIFACT)) == len(place.all(PVC)) == 1
 
 
@@ -323,3 +337,21 @@ def test_a_profile_with_caching_makes_its_own_cache_and_the_service_uses_it(plac
     assert name_of(cache) == "tiny"
     assert get_str(place.get(AIM_SERVICE, "chat"), "status", "cache", "profileCacheRef", "name") == "tiny"
     assert get_str(place.get(AIM_SERVICE, "chat"), "status", "status") == "Running"
+
+
+def test_what_can_never_work_is_tried_again_and_does_not_keep_the_operator_busy(at_work):
+    admin, operator = at_work
+    namespace = f"n{'x' * 55}"
+    admin.create(NAMESPACE, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    place = Place(admin, operator, namespace)
+    place.profile_service()
+    assert place.all(INFERENCE_SERVICE) == []
+    admin.delete(AIM_SERVICE, namespace, "chat")
+    place.settle()
+
+
+def test_a_label_that_somebody_took_off_comes_back(place):
+    place.profile_service()
+    inference = name_of(place.one(INFERENCE_SERVICE))
+    place.patch(INFERENCE_SERVICE, inference, {"metadata": {"labels": {"aim.eai.amd.com/profile": None}}})
+    assert get_str(place.one(INFERENCE_SERVICE), "metadata", "labels", "aim.eai.amd.com/profile") == "tiny-mi300x"

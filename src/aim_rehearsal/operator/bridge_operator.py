@@ -25,6 +25,7 @@ from aim_rehearsal.operator.writes import Render, Write
 _LOG = logging.getLogger(__name__)
 _FIRST_RETRY_SECONDS = 0.05
 _LAST_RETRY_SECONDS = 5.0
+_HOPELESS_SECONDS = 1.0
 _RECONNECT_SECONDS = 0.5
 _SETTLE_SECONDS = 60.0
 
@@ -125,8 +126,10 @@ class BridgeOperator:
     def settle(self, timeout: float = _SETTLE_SECONDS) -> None:
         """Wait until the operator has seen the present state and has nothing left to write.
 
+        What the server or the name rules refused again and again counts as done: it will not get better by waiting.
+
         Raises:
-            TimeoutError: it was still writing, or being refused, after ``timeout`` seconds.
+            TimeoutError: it was still writing after ``timeout`` seconds.
         """
         request = _Settle()
         self._inbox.put(request)
@@ -194,7 +197,7 @@ class BridgeOperator:
             self._due()
             if self._agenda:
                 self._work_one()
-            elif self._waiting and not self._retries:
+            elif self._settling():
                 self._try_to_settle()
 
     def _drain(self, *, wait: bool) -> None:
@@ -215,7 +218,8 @@ class BridgeOperator:
                 return
 
     def _settling(self) -> bool:
-        return bool(self._waiting) and not self._retries
+        """Return whether somebody waits and all that is left has been refused again and again."""
+        return bool(self._waiting) and all(retry.wait >= _HOPELESS_SECONDS for retry in self._retries.values())
 
     def _idle_seconds(self) -> float:
         if not self._retries:
@@ -258,12 +262,12 @@ class BridgeOperator:
         try:
             for write in CONTROLLERS[key.kind](obj, self._view()):
                 self._perform(write)
-        except ApiError as error:
+        except (ApiError, ValueError) as error:
             before = self._retries.get(key)
             wait = min(before.wait * 2, _LAST_RETRY_SECONDS) if before else _FIRST_RETRY_SECONDS
             _LOG.debug("%s %s/%s: %s", key.kind, key.namespace, key.name, error)
             self._retries[key] = _Retry(time.monotonic() + wait, wait, str(error))
-            if error.status in {404, 409}:
+            if isinstance(error, ApiError) and error.status in {404, 409}:
                 self._refresh(key)
         else:
             self._retries.pop(key, None)

@@ -51,7 +51,8 @@ class Executor:
 
     def _apply(self, key: Key, write: Render, live: JsonObject | None) -> Key | None:
         digest = hashlib.sha256(json.dumps(write.manifest, sort_keys=True).encode()).hexdigest()
-        if live is not None and self._applied.get(key) == (digest, uid(live), generation(live)):
+        known = live is not None and self._applied.get(key) == (digest, uid(live), generation(live))
+        if known and not changes(write, live):
             return None
         if live is None or _applied_before(live):
             self.before_sending()

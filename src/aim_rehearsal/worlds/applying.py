@@ -38,8 +38,11 @@ def apply_world(world: World, client: Client) -> dict[str, JsonObject]:
 
     Raises:
         ApiError: the server refused an object.
-        WorldError: the objects refer to each other in a circle, or to an object that the world does not have.
+        WorldError: the objects refer to each other in a circle or to an object that the world does not have, or the
+            world is one of stored objects, which have identities of their own.
     """
+    if world.stored:
+        raise WorldError(f"world {world.name} cannot be applied; only a local API can hold its objects as they are.")
     live: dict[str, JsonObject] = {}
     for manifest in _in_order(world):
         target = get_str(manifest, "workload")

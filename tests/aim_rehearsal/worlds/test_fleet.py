@@ -39,6 +39,7 @@ def test_a_fleet_has_a_size(namespaces, services):
         fleet(namespaces, services)
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_fleet_shows_its_codes_and_the_operator_leaves_it_alone(tmp_path):
     world = fleet(4, 12)
     with RehearsalSession(world, work_dir=tmp_path) as session:

@@ -15,6 +15,8 @@ from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings as PlanSettings
 from tests.support.worlds import renamed
 
+pytestmark = pytest.mark.slow
+
 # Worlds that need an operator of their own, whose cluster-scoped objects would disturb another world, or whose names
 # hold for their own namespace alone.
 ALONE = ("no-bridge", "bridge-warning", "cluster-target-missing", "target-cache-owned", "target-cache-conflict")
@@ -79,7 +81,6 @@ def test_a_world_with_an_operator_of_its_own_shows_its_codes(name, tmp_path):
         assert codes(session.server, session.world, tmp_path) == set(session.world.codes)
 
 
-@pytest.mark.slow
 def test_a_real_server_takes_every_world_and_the_operator_settles(aim_plane):
     admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
     for number, name in enumerate(TOGETHER):
