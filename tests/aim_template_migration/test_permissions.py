@@ -21,7 +21,7 @@ from aim_template_migration.cli.options.rbac import RbacArguments
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.kube.errors import ClusterError
-from aim_template_migration.kube.permissions import PERMISSIONS, permissions_of
+from aim_template_migration.kube.permissions import OPERATOR_NAMESPACE, PERMISSIONS, permissions_of
 from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RunTuning
@@ -29,7 +29,7 @@ from tests.support.worlds import renamed
 
 REVIEWS = "selfsubjectaccessreviews"
 PLANNING = [
-    row for row in PERMISSIONS if row.kind is CRD or (row.verb, row.role) == ("list", "read") and row.kind != POD
+    row for row in PERMISSIONS if row.kind is CRD or ((row.verb, row.role) == ("list", "read") and row.kind != POD)
 ]
 
 
@@ -87,6 +87,7 @@ class Fleet:
         """Return a new user who may do just what the roles say."""
         user = f"user-{secrets.token_hex(4)}"
         admin = self.plane.client()
+        admin.post("/api/v1/namespaces", {"metadata": {"name": OPERATOR_NAMESPACE}})  # there already from the second on
         for role in objects:
             namespace = role["metadata"].get("namespace")
             name = f"{role['metadata']['name']}-{user}"
