@@ -102,7 +102,7 @@ def _note_workload(state: UnitState, service: PinReading) -> None:
     """Journal the workload before the cutover; it must be as planned, and Ready (R, "Dry-run and commit")."""
     isvc = _require_pinned(state, "inferenceService").raw
     if isvc is None or condition_status(isvc, "Ready") != "True":
-        raise stop_unit("PredecessorNotReady", f"{state.confirm_step.inference_service.id} is not Ready")
+        raise stop_unit("InferenceServiceNotReady", f"{state.confirm_step.inference_service.id} is not Ready")
     state.workload_before = read_workload(state, isvc)
     sanitised = service.observed.obj if service.observed else {}
     tested: JsonObject = {

@@ -9,7 +9,7 @@ from aim_template_migration.applying.readiness import condition_status
 from aim_template_migration.documents.canonical import digest
 from aim_template_migration.documents.result import PodFacts, WorkloadFacts
 
-RolloutCode = Literal["RolloutDetected", "PodsChanged", "PredecessorNotReady"]
+RolloutCode = Literal["RolloutDetected", "PodsChanged", "InferenceServiceNotReady"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _desired_change(before: WorkloadFacts, after: WorkloadFacts) -> Change | Non
                 "RolloutDetected", f"the {label} of InferenceService {before.inference_service} changed{detail}"
             )
     if not after.ready:
-        return Change("PredecessorNotReady", f"InferenceService {after.inference_service} is no longer Ready")
+        return Change("InferenceServiceNotReady", f"InferenceService {after.inference_service} is no longer Ready")
     return None
 
 

@@ -315,7 +315,7 @@ def test_the_fences_hold_again_before_the_cutover(bench):
         (lambda fleet: fleet.only("AIMService")["metadata"].update(deletionTimestamp="t"), "PinTerminating"),
         (lambda fleet: fleet.remove("AIMService", "qwen-chat"), "PinGone"),
         (lambda fleet: fleet.only("InferenceService")["metadata"]["labels"].update(new="label"), "PinEdited"),
-        (lambda fleet: fleet.only("InferenceService")["status"].update(conditions=[]), "PredecessorNotReady"),
+        (lambda fleet: fleet.only("InferenceService")["status"].update(conditions=[]), "InferenceServiceNotReady"),
     ],
 )
 def test_the_fences_hold_for_the_very_read_that_the_patch_starts_from(bench, change, code):

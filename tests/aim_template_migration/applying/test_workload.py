@@ -27,7 +27,7 @@ def test_nothing_changed():
         ({"metadata_digest": "x"}, "RolloutDetected", "the desired metadata of InferenceService isvc changed"),
         ({"template_hash": "x"}, "RolloutDetected", "the Deployment's pod template of InferenceService isvc changed"),
         ({"template_hash": ""}, "RolloutDetected", "the Deployment's pod template of InferenceService isvc changed"),
-        ({"ready": False}, "PredecessorNotReady", "InferenceService isvc is no longer Ready"),
+        ({"ready": False}, "InferenceServiceNotReady", "InferenceService isvc is no longer Ready"),
         ({"pods": ()}, "PodsChanged", "pod p1 (UID u1) is gone"),
         ({"pods": (PodFacts("p1", "u2", 1, "h"),)}, "PodsChanged", "pod p1 (UID u1) is gone"),
         ({"pods": (PodFacts("p1", "u1", 2, "h"),)}, "PodsChanged", "pod p1 restarted (1 → 2 restarts)"),

@@ -75,7 +75,7 @@ APPLYING_CODES: tuple[Code, ...] = (
             "The cutovers of this run are halted. Look at the pod's events and its node before going on.",
         ),
         (
-            "PredecessorNotReady",
+            "InferenceServiceNotReady",
             "The InferenceService is not Ready.",
             "Stop and restore serving health with the service's owners first.",
         ),
