@@ -157,7 +157,7 @@ def _unit(draft: Draft) -> Unit:
     case, closure = draft.case, draft.case.closure
     result = outcome(draft.findings)
     automatic = result == AUTOMATIC
-    secrets = secret_references(closure.objects(), case.service.namespace)
+    secrets = secret_references(closure.objects, case.service.namespace)
     isvc = closure.inference_service
     resolved = closure.profile_name if closure.template.found else ""
     return Unit(

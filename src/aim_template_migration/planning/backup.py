@@ -61,7 +61,7 @@ def _predecessors(case: Case) -> Iterator[Observed]:
     """Yield the closure without targets, and without Deployments, which KServe renders anew."""
     closure = case.closure
     targets = {item.uid for item in (closure.profile, closure.cluster_profile, closure.profile_cache) if item}
-    yield from (item for item in closure.objects() if item.uid not in targets and item.kind is not DEPLOYMENT)
+    yield from (item for item in closure.objects if item.uid not in targets and item.kind is not DEPLOYMENT)
 
 
 def desired_state(item: Observed) -> JsonObject:

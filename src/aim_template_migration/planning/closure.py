@@ -7,6 +7,7 @@ checks.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -88,7 +89,7 @@ class Claim:
         return self.pvcs.get(self.artifact.uid) if self.artifact else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Closure:
     """One service with everything that belongs to it.
 
@@ -172,8 +173,12 @@ class Closure:
         by_name = {item.name: item for claim in self.claims for item in claim.pvcs.values()}
         return tuple(item for _, item in sorted(by_name.items()))
 
-    def objects(self) -> Iterator[Observed]:
-        """Yield every object of the closure once, the service first."""
+    @cached_property
+    def objects(self) -> tuple[Observed, ...]:
+        """Every object of the closure once, the service first."""
+        return tuple(self._objects())
+
+    def _objects(self) -> Iterator[Observed]:
         yield self.service
         joins = (self.model, self.template, self.template_cache)
         yield from (join.found for join in joins if join.found)
@@ -270,6 +275,11 @@ def _template(snapshot: Snapshot, service: Observed) -> Join:
     wanted = (get_str(service.obj, "spec", "template", "name") or "").strip()
     if wanted and wanted != name:
         return Join(found, f"the service asks for template {wanted} and resolves {name}", "spec.template.name")
+    if wanted and not kind.namespaced and snapshot.get(AIM_SERVICE_TEMPLATE, service.namespace, name):
+        message = (
+            f"the service resolves AIMClusterServiceTemplate {name}, and an AIMServiceTemplate of that name would win"
+        )
+        return Join(found, message, "spec.template.name")
     return Join(found)
 
 

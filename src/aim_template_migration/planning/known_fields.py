@@ -25,7 +25,7 @@ _TABLES: dict[str, FateTable] = {
 
 def unknown_fields(case: Case) -> Findings:
     """Yield a finding for every field of the model, the template cache and the runtime configs that no table knows."""
-    for item in case.closure.objects():
+    for item in case.closure.objects:
         table = _TABLES.get(item.kind.name)
         if table is None:
             continue

@@ -88,7 +88,7 @@ def older_managers(observed: Observed) -> tuple[str, ...]:
 def foreign_owner(observed: Observed, closure: Closure) -> str:
     """Return the first owner that is no part of the closure (``Kind name``), or an empty string."""
     allowed = _OWNERS.get(observed.kind.name, frozenset())
-    uids = {item.uid: item for item in closure.objects()}
+    uids = {item.uid: item for item in closure.objects}
     if observed.kind.name == AIM_ARTIFACT.name:
         # Any owner keeps an artifact from being adopted, which is a reason of its own; here, only outsiders count.
         return next((f"{owner.kind} {owner.name}" for owner in observed.owner_references if not _of_aim(owner)), "")

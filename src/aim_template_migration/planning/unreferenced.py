@@ -23,7 +23,7 @@ _BECOMES = {
 
 def unreferenced_units(scope: NamespaceScope, closures: list[Closure]) -> Iterator[Unit]:
     """Yield a manual unit for every ownerless, hand-authored legacy object that no closure contains."""
-    used = {item.uid for closure in closures for item in closure.objects()}
+    used = {item.uid for closure in closures for item in closure.objects}
     # A service of the profile pipeline no longer reports its model, but may still name it.
     named = {get_str(closure.service.obj, "spec", "model", "name") for closure in closures}
     for kind in (AIM_MODEL, AIM_SERVICE_TEMPLATE, AIM_TEMPLATE_CACHE):

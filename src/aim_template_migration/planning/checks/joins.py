@@ -39,17 +39,17 @@ def check_going_away(case: Case) -> Findings:
     if case.closure.scope.terminating:
         message = f"namespace {case.closure.scope.name} is terminating"
         yield finding("Terminating", case.service, message, "metadata.namespace")
-    for item in case.closure.objects():
+    for item in case.closure.objects:
         if item.terminating:
             yield finding("Terminating", item, "it is being deleted", "metadata.deletionTimestamp")
-    for item in case.closure.objects():
+    for item in case.closure.objects:
         if item.paused:
             yield finding("Paused", item, "its reconciliation is paused", "metadata.annotations")
 
 
 def check_external_management(case: Case) -> Findings:
     """Nothing in the closure is managed from outside (R: externally managed units stay manual)."""
-    for item in case.closure.objects():
+    for item in case.closure.objects:
         if not item.kind.namespaced:
             continue  # never written, pinned like the rest; the operator's own chart installs such objects
         for where, who in outside_markers(item):
@@ -70,7 +70,7 @@ def check_external_management(case: Case) -> Findings:
 
 def check_secret_literals(case: Case) -> Findings:
     """No literal in the closure looks like a secret (R)."""
-    for item in case.closure.objects():
+    for item in case.closure.objects:
         for hit in item.secrets:
             yield finding(
                 "SecretLiteral", item, f"{hit.field} holds a literal that looks like a secret ({hit.what})", hit.field

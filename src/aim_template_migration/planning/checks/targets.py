@@ -118,4 +118,4 @@ def _running_image(case: Case) -> Findings:
 
 def _named(case: Case, object_id: str) -> Observed:
     """Return the object of the closure with an id; problems only name objects of the closure."""
-    return next((item for item in case.closure.objects() if item.id == object_id), case.service)
+    return next((item for item in case.closure.objects if item.id == object_id), case.service)
