@@ -270,16 +270,21 @@ def _template(snapshot: Snapshot, service: Observed) -> Join:
     found = snapshot.get(kind, service.namespace, name)
     if found is None or found.uid != uid:
         return Join(None, f"the resolved {kind.name} {name} {_gone_or_replaced(found)}", where)
+    return _as_asked_for(snapshot, service, found)
+
+
+def _as_asked_for(snapshot: Snapshot, service: Observed, found: Observed) -> Join:
+    """Return the resolved template, and why the service might resolve another one the next time."""
+    name, field = found.name, "spec.template.name"
     if found.status_word != "Ready":
-        return Join(found, f"template {name} is not Ready, so the service may resolve another one soon", where)
+        message = f"template {name} is not Ready, so the service may resolve another one soon"
+        return Join(found, message, "status.resolvedTemplate")
     wanted = (get_str(service.obj, "spec", "template", "name") or "").strip()
     if wanted and wanted != name:
-        return Join(found, f"the service asks for template {wanted} and resolves {name}", "spec.template.name")
-    if wanted and not kind.namespaced and snapshot.get(AIM_SERVICE_TEMPLATE, service.namespace, name):
-        message = (
-            f"the service resolves AIMClusterServiceTemplate {name}, and an AIMServiceTemplate of that name would win"
-        )
-        return Join(found, message, "spec.template.name")
+        return Join(found, f"the service asks for template {wanted} and resolves {name}", field)
+    if wanted and not found.kind.namespaced and snapshot.get(AIM_SERVICE_TEMPLATE, service.namespace, name):
+        message = f"the service resolves AIMClusterServiceTemplate {name}, and an AIMServiceTemplate would win"
+        return Join(found, message, field)
     return Join(found)
 
 
