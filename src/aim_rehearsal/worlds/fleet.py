@@ -12,7 +12,7 @@ from aim_rehearsal.worlds.world import World, load_block, with_conditions
 _MAX_SERVICES = 100_000
 _VERSION = "0.10.0"
 _DEPARTMENTS = ("search", "support", "legal", "research", "risk", "sales", "speech", "vision", "fraud", "docs", "lab")
-_PURPOSES = ("chat", "assist", "agents", "batch", "summaries", "code", "eval", "triage", "drafts", "notes")
+_PURPOSES = ("chat", "assist", "drafting", "batch", "summaries", "code", "eval", "triage", "drafts", "notes")
 
 
 @dataclass(frozen=True, slots=True)
