@@ -30,6 +30,13 @@ _KINDS = (
     ("stepFailure", "Step failures", "Why apply stopped one unit; the others go on unless it says so."),
     ("runFailure", "Run failures", "Why apply stopped the whole run before its next request."),
     ("unitResult", "Unit results", "What else can stand in a unit's result."),
+    (
+        "inspection",
+        "Inspection",
+        "Where a unit stands, and what reading says of a write whose outcome is on no record.",
+    ),
+    ("verification", "Verification", "The facts that verify reads of a migrated unit, and what the migration leaves."),
+    ("prerequisite", "Prerequisites", "The lines of preflight's checklist."),
     ("exitCode", "Exit codes", "See also exit-codes.md."),
 )
 

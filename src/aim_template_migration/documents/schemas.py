@@ -9,13 +9,19 @@ from collections.abc import Mapping
 import msgspec
 
 from aim_api.tree import JsonObject, as_object, get_map, get_str
+from aim_template_migration.documents.inspection import SCHEMA_URI as INSPECTION_URI
+from aim_template_migration.documents.inspection import Inspection
 from aim_template_migration.documents.journal import Entry
 from aim_template_migration.documents.plan import SCHEMA_URI as PLAN_URI
 from aim_template_migration.documents.plan import Document, Plan
+from aim_template_migration.documents.preflight import SCHEMA_URI as PREFLIGHT_URI
+from aim_template_migration.documents.preflight import Preflight
 from aim_template_migration.documents.rehearsal import SCHEMA_URI as REPORT_URI
 from aim_template_migration.documents.rehearsal import RehearsalReport
 from aim_template_migration.documents.result import SCHEMA_URI as RESULT_URI
 from aim_template_migration.documents.result import ApplyResult
+from aim_template_migration.documents.verification import SCHEMA_URI as VERIFICATION_URI
+from aim_template_migration.documents.verification import Verification
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ATTRIBUTE = re.compile(r"^    (\w+): (.+?)(?=^    \w+: |\Z)", re.DOTALL | re.MULTILINE)
@@ -41,6 +47,9 @@ _DOCUMENTS: tuple[tuple[str, type[Document]], ...] = (
     (RESULT_URI, ApplyResult),
     (JOURNAL_URI, JournalLine),
     (REPORT_URI, RehearsalReport),
+    (INSPECTION_URI, Inspection),
+    (VERIFICATION_URI, Verification),
+    (PREFLIGHT_URI, Preflight),
 )
 
 

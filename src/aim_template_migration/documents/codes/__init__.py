@@ -4,9 +4,10 @@
 """
 
 from aim_template_migration.documents.codes.applying_codes import APPLYING_CODES
+from aim_template_migration.documents.codes.inspecting_codes import INSPECTING_CODES
 from aim_template_migration.documents.codes.model import Code
 from aim_template_migration.documents.codes.planning_codes import PLANNING_CODES
 
-CODES: dict[str, Code] = {code.code: code for code in (*PLANNING_CODES, *APPLYING_CODES)}
+CODES: dict[str, Code] = {code.code: code for code in (*PLANNING_CODES, *APPLYING_CODES, *INSPECTING_CODES)}
 
 __all__ = ["CODES", "Code"]

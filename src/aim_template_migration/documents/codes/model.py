@@ -3,7 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal
 
-CodeKind = Literal["outcome", "reason", "warning", "imputation", "stepFailure", "runFailure", "unitResult"]
+CodeKind = Literal[
+    "outcome",
+    "reason",
+    "warning",
+    "imputation",
+    "stepFailure",
+    "runFailure",
+    "unitResult",
+    "inspection",
+    "verification",
+    "prerequisite",
+]
 
 
 @dataclass(frozen=True, slots=True)
