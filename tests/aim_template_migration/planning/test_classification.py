@@ -251,6 +251,14 @@ MANUAL = [
     Change(
         "template not available", ("TemplateUnresolved",), put("AIMServiceTemplate", "status", "status", "NotAvailable")
     ),
+    Change(
+        "cluster template beside a namespaced one of that name",
+        ("TemplateUnresolved",),
+        lambda fleet: [
+            cluster_template(fleet, with_profile=True),
+            fleet.add("AIMServiceTemplate", AIM1, "qwen3-32b-latency", "team-a", spec={"modelName": "qwen3-32b"}),
+        ],
+    ),
     Change("cache not reported", ("CacheUnresolved",), drop("AIMService", "status", "cache")),
     Change("cache replaced", ("CacheUnresolved",), put("AIMTemplateCache", "metadata", "uid", "another")),
     Change(
