@@ -60,13 +60,20 @@ class Authorizer:
                 return reason
         return None
 
+    def missing_roles(self, user: User, namespace: str) -> str:
+        """Return which roles a user is bound to that are not there, in the server's words; empty where none is."""
+        problems = [
+            f"{kind.lower()}.{RBAC_GROUP} {quoted(name)} not found"
+            for _, _, kind, name, role in self._bound(user, namespace)
+            if role is None
+        ]
+        return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]" if problems else ""
+
     def rules(self, user: User, namespace: str) -> Iterator[tuple[str, JsonObject]]:
         """Yield every rule that holds for a user in a namespace, with where it comes from."""
-        for _, binding in self.store.scan(f"clusterrolebindings.{RBAC_GROUP}"):
-            yield from self._granted(user, binding, "", "ClusterRoleBinding")
-        if namespace:
-            for _, binding in self.store.scan(f"rolebindings.{RBAC_GROUP}", namespace):
-                yield from self._granted(user, binding, namespace, "RoleBinding")
+        for reason, who, kind, name, role in self._bound(user, namespace):
+            for rule in get_objects(role or {}, "rules"):
+                yield f"{reason} of {kind} {quoted(name)} to {who}", rule
 
     def check(self, user: User, action: Action) -> None:
         """Do nothing if a user may do something.
@@ -75,9 +82,19 @@ class Authorizer:
             ApiError: the user may not.
         """
         if self.why(user, action) is None:
-            raise _refusal(user, action)
+            raise _refusal(user, action, self.missing_roles(user, action.namespace))
 
-    def _granted(self, user: User, binding: JsonObject, namespace: str, kind: str) -> Iterator[tuple[str, JsonObject]]:
+    def _bound(self, user: User, namespace: str) -> Iterator[tuple[str, str, str, str, JsonObject | None]]:
+        """Yield binding, subject, kind, name and content of every role that a user is bound to in a namespace."""
+        for _, binding in self.store.scan(f"clusterrolebindings.{RBAC_GROUP}"):
+            yield from self._binding(user, binding, "", "ClusterRoleBinding")
+        if namespace:
+            for _, binding in self.store.scan(f"rolebindings.{RBAC_GROUP}", namespace):
+                yield from self._binding(user, binding, namespace, "RoleBinding")
+
+    def _binding(
+        self, user: User, binding: JsonObject, namespace: str, kind: str
+    ) -> Iterator[tuple[str, str, str, str, JsonObject | None]]:
         subject = next((item for item in get_objects(binding, "subjects") if _is_subject(user, item, namespace)), None)
         if subject is None:
             return
@@ -89,9 +106,7 @@ class Authorizer:
         name = get_str(binding, "metadata", "name") or ""
         where = f"{name}/{namespace}" if namespace else name
         who = f"{get_str(subject, 'kind')} {quoted(_subject_name(subject))}"
-        reason = f"RBAC: allowed by {kind} {quoted(where)} of {role_kind} {quoted(role_name)} to {who}"
-        for rule in get_objects(role or {}, "rules"):
-            yield reason, rule
+        yield f"RBAC: allowed by {kind} {quoted(where)}", who, role_kind, role_name, role
 
 
 def _is_subject(user: User, subject: JsonObject, namespace: str) -> bool:
@@ -139,14 +154,15 @@ def _path_matches(pattern: str, path: str) -> bool:
     return pattern in (_ANY, path) or (pattern.endswith(_ANY) and path.startswith(pattern[:-1]))
 
 
-def _refusal(user: User, action: Action) -> ApiError:
+def _refusal(user: User, action: Action, missing: str) -> ApiError:
+    because = f": RBAC: {missing}" if missing else ""
     if not action.resource:
-        why = f"User {quoted(user.name)} cannot {action.verb} path {quoted(action.path)}"
+        why = f"User {quoted(user.name)} cannot {action.verb} path {quoted(action.path)}{because}"
         return ApiError(403, "Forbidden", f"forbidden: {why}", {})
     scope = f"in the namespace {quoted(action.namespace)}" if action.namespace else "at the cluster scope"
     why = (
         f"User {quoted(user.name)} cannot {action.verb} resource {quoted(action.full_resource)} in API group "
-        f"{quoted(action.group)} {scope}"
+        f"{quoted(action.group)} {scope}{because}"
     )
     return forbidden(action.group, action.resource, action.name, why)
 

@@ -6,7 +6,7 @@ Source: Kubernetes API reference and the answers of a kube-apiserver 1.36; only 
 import re
 from collections.abc import Callable, Iterator
 
-from aim_api.tree import Json, JsonObject, get, get_bool, get_list, get_map, get_str, get_strings
+from aim_api.tree import Json, JsonObject, get, get_bool, get_list, get_map, get_objects, get_str, get_strings
 from aim_rehearsal.apiserver.crds import check_crd, check_crd_change
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.messages import encode_sorted
@@ -26,13 +26,12 @@ _POD_TEXT = (
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
+_ROLE_KINDS = ("Role", "ClusterRole")
 _SELECTING = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _IMMUTABLE: dict[str, tuple[tuple[str, ...], ...]] = {
     "Deployment": (("spec", "selector"),),
     "ReplicaSet": (("spec", "selector"),),
     "Job": (("spec", "selector"), ("spec", "template")),
-    "RoleBinding": (("roleRef",),),
-    "ClusterRoleBinding": (("roleRef",),),
     "StorageClass": (("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",)),
     "Secret": (("type",),),
 }
@@ -126,6 +125,38 @@ def _check_selector(new: JsonObject) -> list[FieldError]:
     return [FieldError("FieldValueInvalid", "spec.template.metadata.labels", why)]
 
 
+def _check_role(new: JsonObject, _old: JsonObject | None) -> Iterator[FieldError]:
+    for index, rule in enumerate(get_objects(new, "rules")):
+        path = f"rules[{index}]"
+        if not get_list(rule, "verbs"):
+            yield _required(f"{path}.verbs", "verbs must contain at least one value")
+        if get_list(rule, "nonResourceURLs"):
+            continue
+        if not get_list(rule, "apiGroups"):
+            yield _required(f"{path}.apiGroups", "resource rules must supply at least one api group")
+        if not get_list(rule, "resources"):
+            yield _required(f"{path}.resources", "resource rules must supply at least one resource")
+
+
+def _check_binding(new: JsonObject, old: JsonObject | None) -> Iterator[FieldError]:
+    role = get_map(new, "roleRef")
+    if get_str(role, "kind") not in _ROLE_KINDS:
+        known = ", ".join(quoted(kind) for kind in _ROLE_KINDS)
+        why = f"Unsupported value: {quoted(get_str(role, 'kind') or '')}: supported values: {known}"
+        yield FieldError("FieldValueNotSupported", "roleRef.kind", why)
+    if not get_str(role, "name"):
+        yield _required("roleRef.name")
+    if old is not None and not same_value(role, get_map(old, "roleRef")):
+        shown: JsonObject = {key[0].upper() + key[1:]: item for key, item in role.items()}
+        shown["APIGroup"] = shown.pop("ApiGroup", "")
+        why = f"Invalid value: {encode_sorted(shown).decode()}: cannot change roleRef"
+        yield FieldError("FieldValueInvalid", "roleRef", why)
+
+
+def _required(field: str, why: str = "") -> FieldError:
+    return FieldError("FieldValueRequired", field, f"Required value: {why}" if why else "Required value")
+
+
 def _without(value: JsonObject, keys: set[str]) -> JsonObject:
     return {key: item for key, item in value.items() if key not in keys}
 
@@ -136,4 +167,8 @@ _CHECKS: dict[str, Check] = {
     "CustomResourceDefinition": _check_definition,
     "PersistentVolumeClaim": _check_claim,
     "Pod": _check_pod,
+    "Role": _check_role,
+    "ClusterRole": _check_role,
+    "RoleBinding": _check_binding,
+    "ClusterRoleBinding": _check_binding,
 }

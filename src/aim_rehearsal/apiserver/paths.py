@@ -2,7 +2,7 @@
 
 from aim_rehearsal.apiserver import discovery
 from aim_rehearsal.apiserver.errors import no_such_method, no_such_resource
-from aim_rehearsal.apiserver.messages import Request, Response, json_response, text_response
+from aim_rehearsal.apiserver.messages import Request, Response, encode, json_response, text_response
 from aim_rehearsal.apiserver.openapi import openapi_document, openapi_index
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.routing import RequestInfo
@@ -41,7 +41,8 @@ def answer_path(registry: Registry, request: Request, info: RequestInfo) -> Resp
 
 def _openapi(registry: Registry, rest: list[str]) -> Response:
     if not rest:
-        return json_response(200, openapi_index(registry))
+        # The real server calls its index a text.
+        return text_response(200, encode(openapi_index(registry)).decode())
     document = openapi_document(registry, "/".join(rest))
     return json_response(200, document) if document is not None else _no_such_path()
 

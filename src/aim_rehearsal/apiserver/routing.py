@@ -84,7 +84,7 @@ def parse_request(request: Request) -> RequestInfo:
 
 
 def _verb(method: str, query: Mapping[str, str], name: str) -> str:
-    verb = _VERBS.get(method, method.lower())
+    verb = _VERBS.get(method, "")
     if name:
         return verb
     if verb == "get":
