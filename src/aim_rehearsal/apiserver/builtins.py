@@ -1,6 +1,7 @@
 """The built-in resources, as one table."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from aim_rehearsal.apiserver.builtin_schemas import builtin_schema
@@ -24,6 +25,15 @@ _EVENT_FIELDS = (
     "source",
     "type",
 )
+_NEW_EVENT_FIELDS = {
+    "message": "note",
+    "involvedObject": "regarding",
+    "reportingComponent": "reportingController",
+    "count": "deprecatedCount",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "source": "deprecatedSource",
+}
 _SELECTABLE: dict[str, tuple[str, ...]] = {
     "Pod": (
         "spec.nodeName",
@@ -127,6 +137,8 @@ def _core() -> Iterator[Resource]:
 
 def _groups() -> Iterator[Resource]:
     everywhere = ("all",)
+    event = _resource("events.k8s.io", "v1", "Event", "events", "ev")
+    yield replace(event, view_of="events", renames=_NEW_EVENT_FIELDS)
     yield _resource("apps", "v1", "Deployment", "deployments", "deploy", subresources=_STATUS, categories=everywhere)
     yield _resource("apps", "v1", "ReplicaSet", "replicasets", "rs", subresources=_STATUS, categories=everywhere)
     yield _resource("apps", "v1", "StatefulSet", "statefulsets", "sts", subresources=_STATUS, categories=everywhere)

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterator
 
 from aim_api.tree import JsonObject, get, get_list, get_objects, get_str
+from aim_rehearsal.apiserver.builtin_defaults import PVC_FINALIZER, VOLUME_FINALIZER
 from aim_rehearsal.apiserver.crds import CLEANUP_FINALIZER, CRD_COLLECTION
 from aim_rehearsal.apiserver.deleting import BACKGROUND, Deleter
 from aim_rehearsal.apiserver.garbage import GarbageCollector, save, without_finalizer
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import CompactedError, Store
-from aim_rehearsal.apiserver.strategies import PVC_FINALIZER, VOLUME_FINALIZER
 
 _CLAIMS, _PODS, _NAMESPACES = "persistentvolumeclaims", "pods", "namespaces"
 _VOLUMES = "persistentvolumes"

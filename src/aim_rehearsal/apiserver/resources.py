@@ -75,6 +75,9 @@ class Resource:
         returns_deleted: whether a delete answers with the object rather than with a Status.
         verbs: the verbs it serves.
         list_kind: the kind of lists.
+        same_trees: whether all versions know the same fields.
+        view_of: the collection of another group that holds the objects, for a second face of one kind.
+        renames: how that face calls the fields of the stored objects, by their names there.
     """
 
     group: str
@@ -92,12 +95,14 @@ class Resource:
     returns_deleted: bool = False
     verbs: tuple[str, ...] = ALL_VERBS
     list_kind: str = ""
-    same_trees: bool = field(default=True)
+    same_trees: bool = True
+    view_of: str = ""
+    renames: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def collection(self) -> str:
         """The name under which objects are stored and messages speak of them: ``aimservices.aim.eai.amd.com``."""
-        return qualified(self.group, self.plural)
+        return self.view_of or qualified(self.group, self.plural)
 
     def api_version(self, version: str) -> str:
         """Return the ``apiVersion`` of objects at ``version``."""
@@ -113,6 +118,8 @@ class Resource:
         api_version = self.api_version(version)
         if stored.get("apiVersion") == api_version:
             return stored
+        if self.view_of:
+            return {**{self.renames.get(key, key): value for key, value in stored.items()}, "apiVersion": api_version}
         seen: JsonObject = {**stored, "apiVersion": api_version}
         if self.same_trees:
             return seen

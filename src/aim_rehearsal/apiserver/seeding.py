@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 from aim_api.tree import JsonObject, get_int, get_map, get_objects, get_str
 from aim_rehearsal.apiserver.authorization import initial_roles
+from aim_rehearsal.apiserver.builtin_defaults import with_defaults
 from aim_rehearsal.apiserver.crds import CRD_COLLECTION, check_crd, established, with_crd_defaults
 from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import Store
-from aim_rehearsal.apiserver.strategies import before_create, with_defaults
+from aim_rehearsal.apiserver.strategies import before_create
 from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.writing import to_storage
 

@@ -3,32 +3,15 @@
 Source: Kubernetes API conventions (spec and status, generation) and the answers of a kube-apiserver 1.36.
 """
 
-import base64
-from collections.abc import Callable
-from functools import partial
-
-from aim_api.tree import Json, JsonObject, get_int, get_list, get_map, get_objects, get_str, get_strings
-from aim_rehearsal.apiserver.crds import (
-    CRD_COLLECTION,
-    unestablished,
-    with_crd_defaults,
-    with_stored_version,
-)
+from aim_api.tree import JsonObject, get_int, get_list, get_map
+from aim_rehearsal.apiserver.builtin_defaults import with_additions
+from aim_rehearsal.apiserver.crds import CRD_COLLECTION, with_stored_version
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.metadata import NameRule
-from aim_rehearsal.apiserver.pod_defaults import (
-    with_admitted_pod,
-    with_job_labels,
-    with_pod_defaults,
-    with_workload_defaults,
-)
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
 from aim_rehearsal.apiserver.trees import same_value
 
-VOLUME_FINALIZER = "kubernetes.io/pv-protection"
-PVC_FINALIZER = "kubernetes.io/pvc-protection"
-_ALWAYS_WRITTEN = frozenset({"spec", "status", "metadata", "rules", "webhooks"})
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _FIRST_STATUS: dict[str, JsonObject] = {
     "Pod": {"phase": "Pending"},
@@ -48,62 +31,6 @@ def name_rule(resource: Resource) -> NameRule:
     return NameRule.LABEL if resource.collection in ("namespaces", "services") else NameRule.SUBDOMAIN
 
 
-def with_defaults(resource: Resource, value: JsonObject) -> JsonObject:
-    """Return an object with the fields that the server itself fills in for whoever writes it."""
-    if resource.custom:
-        return value
-    value = {key: item for key, item in value.items() if item not in ({}, []) or key in _ALWAYS_WRITTEN}
-    fill = _DEFAULTS.get(resource.kind)
-    return fill(value) if fill is not None else value
-
-
-def _event_defaults(value: JsonObject) -> JsonObject:
-    return {"eventTime": None, "reportingComponent": "", "reportingInstance": "", **value}
-
-
-def _service_defaults(value: JsonObject) -> JsonObject:
-    ports: list[Json] = [{"targetPort": port.get("port"), **port} for port in get_objects(value, "spec", "ports")]
-    spec = {**get_map(value, "spec"), "ports": ports}
-    if get_str(spec, "type") != "ExternalName":
-        spec = {"internalTrafficPolicy": "Cluster", **spec}
-    return {**value, "spec": spec}
-
-
-def _volume_defaults(value: JsonObject) -> JsonObject:
-    defaults: JsonObject = {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}
-    return {**value, "spec": {**defaults, **get_map(value, "spec")}}
-
-
-def _pod_defaults(value: JsonObject) -> JsonObject:
-    return {**value, "spec": with_pod_defaults(get_map(value, "spec"), alone=True)}
-
-
-def _namespace_defaults(value: JsonObject) -> JsonObject:
-    name = get_str(value, "metadata", "name") or ""
-    return with_metadata(
-        value, labels={**get_strings(value, "metadata", "labels"), "kubernetes.io/metadata.name": name}
-    )
-
-
-def _secret_defaults(value: JsonObject) -> JsonObject:
-    return {"type": "Opaque", **_plain_secret(value)}
-
-
-_DEFAULTS: dict[str, Callable[[JsonObject], JsonObject]] = {
-    "Event": _event_defaults,
-    "Service": _service_defaults,
-    "PersistentVolume": _volume_defaults,
-    "Pod": _pod_defaults,
-    "Namespace": _namespace_defaults,
-    "Secret": _secret_defaults,
-    "CustomResourceDefinition": with_crd_defaults,
-    **{
-        kind: partial(with_workload_defaults, kind)
-        for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
-    },
-}
-
-
 def before_create(resource: Resource, value: JsonObject) -> JsonObject:
     """Return an object as it is first stored: status dropped, generation 1, finalizers of the server's own added."""
     prepared = dict(value)
@@ -113,25 +40,7 @@ def before_create(resource: Resource, value: JsonObject) -> JsonObject:
             prepared["status"] = dict(_FIRST_STATUS.get(resource.kind, {}))
     if resource.tracks_generation:
         prepared = with_metadata(prepared, generation=1)
-    match resource.collection:
-        case "namespaces":
-            finalizers: list[Json] = [*get_list(value, "spec", "finalizers")]
-            prepared["spec"] = {
-                "finalizers": [*finalizers, *(["kubernetes"] if "kubernetes" not in finalizers else [])]
-            }
-        case "jobs.batch":
-            prepared = with_job_labels(prepared)
-        case "pods":
-            prepared = with_admitted_pod(prepared)
-        case "persistentvolumes":
-            prepared = _with_finalizer(prepared, VOLUME_FINALIZER)
-        case "persistentvolumeclaims":
-            prepared = _with_finalizer(prepared, PVC_FINALIZER)
-        case "customresourcedefinitions.apiextensions.k8s.io":
-            prepared["status"] = unestablished(prepared)
-        case _:
-            pass
-    return prepared
+    return with_additions(resource, prepared)
 
 
 def before_update(resource: Resource, new: JsonObject, old: JsonObject) -> JsonObject:
@@ -190,18 +99,3 @@ def _desired(resource: Resource, value: JsonObject) -> JsonObject:
         return {key: value[key] for key in ("spec", "webhooks") if key in value}
     left_out = ("metadata", "status") if resource.has_status else ("metadata",)
     return {key: item for key, item in value.items() if key not in left_out}
-
-
-def _with_finalizer(value: JsonObject, finalizer: str) -> JsonObject:
-    metadata = get_map(value, "metadata")
-    finalizers = [item for item in get_list(metadata, "finalizers") if item != finalizer]
-    return {**value, "metadata": {**metadata, "finalizers": [*finalizers, finalizer]}}
-
-
-def _plain_secret(value: JsonObject) -> JsonObject:
-    """Move ``stringData`` into ``data``, as the server does on every write."""
-    written = {key: base64.b64encode(text.encode()).decode() for key, text in get_strings(value, "stringData").items()}
-    if not written:
-        return value
-    kept = {key: item for key, item in value.items() if key != "stringData"}
-    return {**kept, "data": {**get_map(value, "data"), **written}}

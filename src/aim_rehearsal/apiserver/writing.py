@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from aim_api.tree import Json, JsonObject, get, get_map, get_str
+from aim_rehearsal.apiserver.builtin_defaults import with_defaults
 from aim_rehearsal.apiserver.call import Call, WriteOptions, write_options
 from aim_rehearsal.apiserver.crds import CRD_COLLECTION, established
 from aim_rehearsal.apiserver.errors import (
@@ -33,7 +34,6 @@ from aim_rehearsal.apiserver.strategies import (
     finalizer_warnings,
     may_go,
     name_rule,
-    with_defaults,
 )
 from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.structural.errors import BLOCKING
@@ -201,6 +201,9 @@ def storage_key(resource: Resource, info: RequestInfo) -> str:
 
 def to_storage(resource: Resource, value: JsonObject) -> JsonObject:
     """Return an object at the version that its resource is stored at."""
+    if resource.view_of:
+        names = {shown: stored for stored, shown in resource.renames.items()}
+        return {**{names.get(key, key): item for key, item in value.items()}, "apiVersion": "v1"}
     api_version = resource.api_version(resource.storage_version)
     if value.get("apiVersion") == api_version or resource.storage_version not in resource.versions:
         return {**value, "apiVersion": api_version}

@@ -199,3 +199,15 @@ def test_generation_of_workloads_counts_their_spec(api):
     assert api.merge(f"{path}/d", {"spec": {"replicas": 2}}).body["metadata"]["generation"] == 2
     answer = api.merge(f"{path}/d", {"spec": {"selector": {"matchLabels": {"a": "c"}}}})
     assert "field is immutable" in answer.message
+
+
+def test_events_have_two_faces(api):
+    old, new = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
+    about = {"kind": "Widget", "name": "a", "namespace": "default"}
+    api.post(old, {"metadata": {"name": "one"}, "involvedObject": about, "message": "hello", "count": 2})
+    assert api.get(f"{new}/one").body["note"] == "hello"
+    assert api.get(f"{new}/one").body["regarding"] == about
+    api.post(new, {"metadata": {"name": "two"}, "regarding": about, "note": "again", "reportingController": "c"})
+    stored = api.get(f"{old}/two").body
+    assert (stored["apiVersion"], stored["message"], stored["reportingComponent"]) == ("v1", "again", "c")
+    assert len(api.get(f"{old}?fieldSelector=involvedObject.name%3Da").body["items"]) == 2
