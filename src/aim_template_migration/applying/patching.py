@@ -43,7 +43,7 @@ def fit_operations(live: JsonObject, operations: Sequence[JsonObject]) -> tuple[
             pin[_unescaped(path.removeprefix(f"{ANNOTATIONS}/"))] = operation.get("value")
         else:
             changing.append(operation)
-    if not isinstance(get(live, "metadata", "annotations"), dict):
+    if pin and not isinstance(get(live, "metadata", "annotations"), dict):
         return (*changing, {"op": "add", "path": ANNOTATIONS, "value": pin})
     added: list[JsonObject] = [
         {"op": "add", "path": f"{ANNOTATIONS}/{_escaped(key)}", "value": value} for key, value in pin.items()

@@ -402,6 +402,23 @@ def test_a_cutover_stored_otherwise_than_its_dry_run_showed_halts_the_run(severa
     ]  # fmt: skip
 
 
+def test_a_cutover_that_reads_back_otherwise_halts_the_run(several):
+    bench = several(2)
+    real = bench.cluster._carry_out
+
+    def stripping(prepared, body):
+        answer = copy.deepcopy(real(prepared, body))
+        if prepared.kind.name == "AIMService" and not prepared.dry_run:
+            del bench.fleet.objects[f"AIMService/team-0/{prepared.name}"]["metadata"]["annotations"]
+        return answer
+
+    bench.cluster._carry_out = stripping
+    outcome = bench.apply()
+    assert [(unit.status, unit.code) for unit in outcome.result.units] == [
+        ("failed", "ReadBackDiffers"), ("skipped", "HaltedAfterRollout")
+    ]  # fmt: skip
+
+
 # ConfirmNoRollout
 
 
