@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_objects, get_str, get_strings
+from aim_rehearsal.apiserver.builtin_schemas import NODE_ZEROS
 from aim_rehearsal.apiserver.crds import CRD_COLLECTION, unestablished, with_crd_defaults
 from aim_rehearsal.apiserver.pod_defaults import (
     with_admitted_pod,
@@ -19,6 +20,7 @@ from aim_rehearsal.apiserver.pod_defaults import (
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
 
+RBAC_GROUP = "rbac.authorization.k8s.io"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
 PVC_FINALIZER = "kubernetes.io/pvc-protection"
 _ALWAYS_WRITTEN = frozenset({"spec", "status", "metadata", "rules", "webhooks"})
@@ -46,12 +48,47 @@ def _service_defaults(value: JsonObject) -> JsonObject:
 
 
 def _volume_defaults(value: JsonObject) -> JsonObject:
-    defaults: JsonObject = {"persistentVolumeReclaimPolicy": "Retain", "volumeMode": "Filesystem"}
-    return {**value, "spec": {**defaults, **get_map(value, "spec")}}
+    spec: JsonObject = {
+        "persistentVolumeReclaimPolicy": "Retain",
+        "volumeMode": "Filesystem",
+        **get_map(value, "spec"),
+    }
+    if "hostPath" in spec:
+        spec["hostPath"] = {"type": "", **get_map(spec, "hostPath")}
+    return {**value, "spec": spec}
 
 
 def _pod_defaults(value: JsonObject) -> JsonObject:
-    return {**value, "spec": with_pod_defaults(get_map(value, "spec"), alone=True)}
+    filled: JsonObject = {**value, "spec": with_pod_defaults(get_map(value, "spec"), alone=True)}
+    status = get_map(value, "status")
+    for key in ("containerStatuses", "initContainerStatuses"):
+        status = _with_each(status, key, {"lastState": {}, "state": {}})
+    status = _with_each(status, "conditions", {"lastProbeTime": None, "lastTransitionTime": None})
+    return {**filled, "status": status} if status else filled
+
+
+def _node_defaults(value: JsonObject) -> JsonObject:
+    status = _with_each(get_map(value, "status"), "conditions", {"lastHeartbeatTime": None, "lastTransitionTime": None})
+    for key, zero in NODE_ZEROS.items():
+        status = {**status, key: {**get_map(zero), **get_map(status, key)}}
+    return {**value, "status": status}
+
+
+def _with_each(value: JsonObject, key: str, defaults: JsonObject) -> JsonObject:
+    """Return a value whose list at ``key``, if there is one, has the defaults in each of its objects."""
+    if key not in value:
+        return value
+    items: list[Json] = [{**defaults, **item} for item in get_objects(value, key)]
+    return {**value, key: items}
+
+
+def _binding_defaults(value: JsonObject) -> JsonObject:
+    subjects: list[Json] = [
+        item if get_str(item, "kind") == "ServiceAccount" else {"apiGroup": RBAC_GROUP, **item}
+        for item in get_objects(value, "subjects")
+    ]
+    filled: JsonObject = {**value, "subjects": subjects} if subjects else value
+    return {**filled, "roleRef": {"apiGroup": RBAC_GROUP, **get_map(value, "roleRef")}}
 
 
 def _namespace_defaults(value: JsonObject) -> JsonObject:
@@ -79,6 +116,9 @@ _DEFAULTS: dict[str, Callable[[JsonObject], JsonObject]] = {
     "Service": _service_defaults,
     "PersistentVolume": _volume_defaults,
     "Pod": _pod_defaults,
+    "Node": _node_defaults,
+    "RoleBinding": _binding_defaults,
+    "ClusterRoleBinding": _binding_defaults,
     "Namespace": _namespace_defaults,
     "Secret": _secret_defaults,
     "CustomResourceDefinition": with_crd_defaults,
@@ -117,6 +157,13 @@ def _with_finalizer(finalizer: str, value: JsonObject) -> JsonObject:
     return {**value, "metadata": {**metadata, "finalizers": [*finalizers, finalizer]}}
 
 
+def _with_taint(node: JsonObject) -> JsonObject:
+    """Return a new Node that nothing is scheduled to before it is ready."""
+    taints = get_list(node, "spec", "taints")
+    fresh: JsonObject = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    return {**node, "spec": {**get_map(node, "spec"), "taints": [*taints, fresh]}}
+
+
 def _with_first_crd_status(crd: JsonObject) -> JsonObject:
     return {**crd, "status": unestablished(crd)}
 
@@ -124,6 +171,7 @@ def _with_first_crd_status(crd: JsonObject) -> JsonObject:
 _ADDITIONS: dict[str, Callable[[JsonObject], JsonObject]] = {
     "namespaces": _with_namespace_finalizer,
     "jobs.batch": with_job_labels,
+    "nodes": _with_taint,
     "pods": with_admitted_pod,
     "services": _with_address,
     "persistentvolumes": partial(_with_finalizer, VOLUME_FINALIZER),

@@ -285,7 +285,16 @@ _BODIES: dict[str, dict[str, JsonObject]] = {
 
 
 _POD_TEMPLATE_ZERO: JsonObject = {"metadata": {}, "spec": {"containers": None}}
+_NODE_INFO = (
+    *("architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion"),
+    *("machineID", "operatingSystem", "osImage", "systemUUID"),
+)
+NODE_ZEROS: JsonObject = {
+    "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+    "nodeInfo": dict.fromkeys(_NODE_INFO, ""),
+}
 _ZEROS: dict[str, JsonObject] = {
+    "Node": {"spec": {}, "status": NODE_ZEROS},
     "Deployment": {"spec": {"selector": None, "strategy": {}, "template": _POD_TEMPLATE_ZERO}},
     "ReplicaSet": {"spec": {"selector": None, "template": {"metadata": {}, "spec": {"containers": None}}}},
     "StatefulSet": {

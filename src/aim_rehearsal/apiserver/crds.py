@@ -123,10 +123,9 @@ def _problems(crd: JsonObject) -> Iterator[FieldError]:
     else:
         stored = []
     if sum(version.get("storage") is True for version in versions) != 1:
-        why = "must have exactly one version marked as storage version"
-        yield FieldError(
-            "FieldValueInvalid", "spec.versions", f"Invalid value: {encode([*versions]).decode().strip()}: {why}"
-        )
+        shown = encode([*versions] or None).decode().strip()
+        why = f"Invalid value: {shown}: must have exactly one version marked as storage version"
+        yield FieldError("FieldValueInvalid", "spec.versions", why)
     for index, version in enumerate(versions):
         path_text = f"spec.versions[{index}].schema.openAPIV3Schema"
         if not get_map(version, "schema", "openAPIV3Schema"):

@@ -134,8 +134,9 @@ def _marked(resource: Resource, stored: JsonObject, grace: int) -> JsonObject:
         return stored
     moment = rfc3339(now() + timedelta(seconds=grace))
     marked = with_metadata(stored, deletionTimestamp=moment)
-    if resource.collection not in ("namespaces", CRD_COLLECTION):
-        marked = with_metadata(marked, deletionGracePeriodSeconds=grace)
+    if resource.collection in ("namespaces", CRD_COLLECTION):
+        return marked
+    marked = with_metadata(marked, deletionGracePeriodSeconds=grace)
     generation = get_int(stored, "metadata", "generation") or 0
     first = get(stored, "metadata", "deletionTimestamp") is None
     return with_metadata(marked, generation=generation + 1) if generation and first else marked

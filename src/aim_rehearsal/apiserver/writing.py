@@ -21,7 +21,7 @@ from aim_rehearsal.apiserver.errors import (
 from aim_rehearsal.apiserver.intake import check_names, take_in
 from aim_rehearsal.apiserver.kind_rules import check_kind
 from aim_rehearsal.apiserver.managed_fields import FieldTracker
-from aim_rehearsal.apiserver.messages import Response, json_response
+from aim_rehearsal.apiserver.messages import Response, encode, json_response
 from aim_rehearsal.apiserver.metadata import check_metadata, check_metadata_change, generated_name
 from aim_rehearsal.apiserver.reading import find, rendering_of
 from aim_rehearsal.apiserver.resources import Resource
@@ -41,6 +41,7 @@ from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
 
 _STATUS = "status"
+_STORE_LIMIT = 3 * 512 * 1024 - 512
 _TERMINATING = "unable to create new content in namespace {} because it is being terminated"
 _STORAGE_ERROR = (
     "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
@@ -109,6 +110,7 @@ class Writer:
             raise already_exists(resource.group, resource.plural, name, deleting=deleting)
         if options.dry_run:
             return value
+        _check_size(value)
         stored = self.store.put(resource.collection, namespace, name, to_storage(resource, value))
         if resource.collection == CRD_COLLECTION:
             self.store.put(resource.collection, namespace, name, established(stored, rfc3339(moment)))
@@ -168,6 +170,7 @@ class Writer:
         if may_go(resource, new):
             self.store.remove(resource.collection, namespace, name)
             return new
+        _check_size(new)
         return self.store.put(resource.collection, namespace, name, to_storage(resource, new))
 
     def _check_home(self, call: Call, name: str) -> None:
@@ -208,6 +211,12 @@ def to_storage(resource: Resource, value: JsonObject) -> JsonObject:
     if value.get("apiVersion") == api_version or resource.storage_version not in resource.versions:
         return {**value, "apiVersion": api_version}
     return resource.present(value, resource.storage_version)
+
+
+def _check_size(value: JsonObject) -> None:
+    """Refuse what the store of a real server could not take in one request."""
+    if len(encode(value)) > _STORE_LIMIT:
+        raise ApiError(500, "", "etcdserver: request is too large")
 
 
 def _tracker(call: Call) -> FieldTracker:

@@ -211,3 +211,12 @@ def test_events_have_two_faces(api):
     stored = api.get(f"{old}/two").body
     assert (stored["apiVersion"], stored["message"], stored["reportingComponent"]) == ("v1", "again", "c")
     assert len(api.get(f"{old}?fieldSelector=involvedObject.name%3Da").body["items"]) == 2
+
+
+def test_what_a_real_store_could_not_take_is_refused(api):
+    answer = api.post(W, widget("a", color="x" * 1_600_000))
+    assert (answer.status, answer.message) == (500, "etcdserver: request is too large")
+    assert api.post(W, widget("a", color="x" * 1_400_000)).status == 201
+    assert api.merge(f"{W}/a", {"spec": {"args": ["y" * 300_000]}}).status == 500
+    answer = api.post(W, widget("b", color="x" * 3_200_000))
+    assert (answer.status, answer.message) == (413, "Request entity too large: limit is 3145728")
