@@ -41,7 +41,7 @@ from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
 
 _STATUS = "status"
-_STORE_LIMIT = 3 * 512 * 1024 - 512
+_STORE_LIMIT = 3 * 512 * 1024 - 200
 _TERMINATING = "unable to create new content in namespace {} because it is being terminated"
 _STORAGE_ERROR = (
     "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: "
