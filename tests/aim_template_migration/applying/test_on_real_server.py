@@ -1,0 +1,133 @@
+"""The same way on a real kube-apiserver: its patches, its generations, its escapes, its dry runs."""
+
+import secrets
+import threading
+from datetime import UTC, datetime
+from importlib import resources
+
+import pytest
+
+from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
+from aim_api.kinds import AIM_SERVICE, INFERENCE_SERVICE, POD
+from aim_rehearsal.client import Client
+from aim_rehearsal.operator import Settings as OperatorSettings
+from aim_rehearsal.worlds import load_world, parse_world
+from aim_template_migration.applying.events import nobody
+from aim_template_migration.applying.run import ApplyOptions, apply_plan
+from aim_template_migration.documents.private_files import publish_directory
+from aim_template_migration.kube import ConnectionOptions, connect
+from aim_template_migration.planning.make import Settings, make_plan
+from tests.aim_rehearsal.stage import Stage
+
+WORLD = "shared-happy-path"
+NOTE = "a < b && c > d \u2028 \x7f é"
+
+
+@pytest.fixture
+def stage(aim_plane):
+    """The world in namespaces of its own; the first service has annotations that Go writes with escapes."""
+    suffix = secrets.token_hex(3)
+    text = (resources.files("aim_rehearsal.worlds") / f"{WORLD}.yaml").read_text()
+    for namespace in load_world(WORLD).namespaces:
+        text = text.replace(namespace, f"{namespace}-{suffix}")
+    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
+    with Stage(admin, admin, parse_world(WORLD, text), OperatorSettings()).up() as made:
+        unit = made.unit(0)
+        patch = {"metadata": {"annotations": {"note": NOTE}}}
+        admin.merge_patch(AIM_SERVICE, unit.namespace, unit.name, patch, manager="kubectl-patch")
+        made.operator.settle()
+        yield made
+
+
+class Applied:
+    """A plan of the stage's namespaces, and applies of it."""
+
+    def __init__(self, stage, aim_plane, directory):
+        self.stage, self.plane, self.directory = stage, aim_plane, directory
+        cluster = self.connect()
+        settings = Settings(namespaces=stage.world.namespaces, runtime_projection_mode="Both")
+        made = make_plan(cluster, settings, now=datetime.now(UTC), plan_id="real")
+        publish_directory(directory / "plan", made.files)
+        self.units = [unit.id for unit in made.plan.units]
+
+    def connect(self):
+        return connect(ConnectionOptions(kubeconfig=str(self.plane.kubeconfig("admin"))))
+
+    def apply(self, name, listener=nobody, **options):
+        options = ApplyOptions(
+            plan=self.directory / "plan", result=self.directory / name, soak_seconds=0.1, parallel=2, **options
+        )
+        return apply_plan(options, self.connect, listener=listener, stop=threading.Event())
+
+
+@pytest.fixture
+def applied(stage, aim_plane, tmp_path):
+    return Applied(stage, aim_plane, tmp_path)
+
+
+def live(stage):
+    return [
+        (item["metadata"]["uid"], item["metadata"].get("generation"), item["spec"])
+        for namespace in stage.world.namespaces
+        for kind in (INFERENCE_SERVICE, POD)
+        for item in stage.client.list_all(kind, namespace).items
+    ]
+
+
+def test_dry_run_commit_and_rerun(stage, applied):
+    before = live(stage)
+    dry = applied.apply("dry.json")
+    assert [(unit.status, unit.message) for unit in dry.result.units] == [("succeeded", "")] * 2
+    assert stage.unit(0).service["metadata"]["generation"] == 1
+    outcome = applied.apply("commit.json", commit=True)
+    assert [(unit.status, unit.message) for unit in outcome.result.units] == [("succeeded", "")] * 2
+    assert live(stage) == before
+    for place in (0, 1):
+        service = stage.unit(place).service
+        annotations = service["metadata"]["annotations"]
+        assert (service["metadata"]["generation"], annotations[PRESERVE_GENERATION]) == (2, "2")
+        assert annotations[PRESERVE_UID] == stage.unit(place).inference_service["metadata"]["uid"]
+        assert "template" not in service["spec"]
+    assert stage.unit(0).service["metadata"]["annotations"]["note"] == NOTE
+    again = applied.apply("again.json", commit=True)
+    assert [unit.code for unit in again.result.units] == ["AlreadyCutOver"] * 2
+
+
+def test_status_writers_do_not_break_the_guard(stage, applied):
+    done, admin, unit = threading.Event(), stage.client, stage.unit(1)
+
+    def write_status():
+        number = 0
+        while not done.wait(0.02):
+            number += 1
+            patch = {"status": {"runtime": {"replicas": str(number)}}}
+            admin.merge_patch(AIM_SERVICE, unit.namespace, unit.name, patch, subresource="status")
+
+    writer = threading.Thread(target=write_status)
+    writer.start()
+    try:
+        outcome = applied.apply("commit.json", commit=True)
+    finally:
+        done.set()
+        writer.join()
+    assert [(unit.status, unit.message) for unit in outcome.result.units] == [("succeeded", "")] * 2
+
+
+def test_an_edit_between_read_and_write_is_refused_by_the_server_and_named(stage, applied, monkeypatch):
+    from aim_template_migration.applying import cutover
+
+    first, admin = stage.unit(0), stage.client
+    real = cutover._note_workload
+
+    def racing(state, service):
+        real(state, service)
+        if first.name in state.unit.id:
+            patch = {"metadata": {"annotations": {"note": "edited"}}}
+            admin.merge_patch(AIM_SERVICE, first.namespace, first.name, patch, manager="kubectl-patch")
+
+    monkeypatch.setattr(cutover, "_note_workload", racing)
+    outcome = applied.apply("commit.json", commit=True)
+    unit = next(unit for unit in outcome.result.units if first.name in unit.id)
+    assert (unit.status, unit.code, unit.http_status) == ("failed", "PinEdited", 422)
+    assert "its annotations changed" in unit.message
+    assert "profile" not in first.service["spec"]
