@@ -59,7 +59,10 @@ _LABEL_SELECTOR = {
     "x-kubernetes-map-type": "atomic",
 }
 _RESOURCES = _open(limits=_QUANTITIES, requests=_QUANTITIES)
-_CONDITIONS = _keyed(_open(type=STRING, status=STRING, reason=STRING, message=STRING, lastTransitionTime=TIME), "type")
+_NULLABLE_TIME: JsonObject = {**TIME, "nullable": True}
+_CONDITIONS = _keyed(
+    _open(type=STRING, status=STRING, reason=STRING, message=STRING, lastTransitionTime=_NULLABLE_TIME), "type"
+)
 _LOCAL_REFERENCE = {**_fields(name=STRING), "x-kubernetes-map-type": "atomic"}
 _OBJECT_REFERENCE = {
     **_fields(
