@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from aim_template_migration.cli.console import Paint
 from aim_template_migration.cli.rendering.overview import count_lines as plan_count_lines
+from aim_template_migration.cli.rendering.overview import evidence_lines
 from aim_template_migration.cli.rendering.plan_view import summary_of, view_of
 from aim_template_migration.cli.rendering.run_result import count_lines, trouble_lines
 from aim_template_migration.cli.rendering.statements import limits_lines
@@ -74,11 +75,11 @@ def _plan(chapter: PlanMade, paint: Paint, width: int) -> list[str]:
     )
     lines = [*heading("2. THE PLAN", paint), *wrapped(text, width)]
     lines += pairs((("directory", str(files.directory)), ("SHA-256", files.sha256)), width, "  ")
-    lines += plan_count_lines(summary_of(view_of(files, (), edited=False)), paint, width)
-    lines.append("")
+    view = summary_of(view_of(files, (), edited=False))
+    lines += [*plan_count_lines(view, paint, width), ""]
     for unit in files.plan.units[:_TOLD]:
         lines += _planned(unit, paint, width)
-    return [*lines, *_and_more(len(files.plan.units))]
+    return [*lines, *_and_more(len(files.plan.units)), *evidence_lines(view.evidence, paint, width)]
 
 
 def _planned(unit: Unit, paint: Paint, width: int) -> list[str]:
@@ -98,8 +99,9 @@ def _run_begins(chapter: RunBegins, paint: Paint, width: int) -> list[str]:
         )
         return [*heading("3. THE DRY RUN", paint), *wrapped(text, width)]
     text = (
-        "apply --commit creates each profile and its cache, waits until the operator has adopted the weights that are "
-        "there, then moves the service with one patch whose pin tells the operator to leave the InferenceService alone."
+        "For each automatic unit, apply --commit creates its profile and its cache, waits until the operator has "
+        "adopted the weights that are there, then moves the service with one patch whose pin tells the operator to "
+        "leave the InferenceService alone."
     )
     return [*heading("4. THE COMMIT", paint), *wrapped(text, width)]
 

@@ -1,0 +1,138 @@
+"""The command line as a process: signals, pipes, and kubectl in a second terminal."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from aim_rehearsal.worlds import load_world, world_names
+from aim_template_migration.documents.result import decode_result
+from tests.aim_template_migration.cli.plans import manual_unit, plan_of, write_plan
+
+COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main"]
+
+
+@contextlib.contextmanager
+def started(*arguments, watch="stdout"):
+    """Start the command line; yield the process and a function that waits for a line of one of its streams."""
+    process = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    stream = getattr(process, watch)
+
+    def wait_for(pattern):
+        for line in stream:
+            found = re.search(pattern, line)
+            if found:
+                return found
+        pytest.fail(f"the process ended without a line like {pattern}")
+
+    try:
+        yield process, wait_for
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_closed_pipe_ends_nothing_and_says_nothing(tmp_path):
+    plan = write_plan(tmp_path / "plan", plan_of(*(manual_unit(f"svc-{number}", "Paused") for number in range(3000))))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*COMMAND, "show", "--plan", plan, "--disposition", "manual"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert "Error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_one_command_rehearses_and_prints_one_document():
+    done = subprocess.run([*COMMAND, "rehearse", "-o", "json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = msgspec.json.decode(done.stdout)
+    assert report["counts"]["succeeded"] == len(report["units"]) == 2
+    for unit in report["units"]:
+        assert unit["inferenceService"]["before"] == unit["inferenceService"]["after"]
+        assert unit["resolvedProfile"]
+
+
+@pytest.mark.slow
+def test_an_interrupt_during_the_commit_is_safe(tmp_path):
+    plan = tmp_path / "plan"
+    with started("rehearse", "--soak", "10m", "--output-dir", plan, "-v", watch="stderr") as (process, wait_for):
+        wait_for(r"ConfirmNoRollout waits: soak")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    result = decode_result((plan / "apply-result.json").read_bytes())
+    assert result.state == "complete"
+    assert {unit.status for unit in result.units} == {"interrupted"}
+    assert not (plan / "apply.lock").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.kubectl
+@pytest.mark.skipif(not shutil.which("kubectl") and not os.environ.get("CI"), reason="kubectl is not installed")
+def test_kubectl_sees_the_resolved_profile_while_a_rehearsal_is_served():
+    with started("rehearse", "--serve", "--soak", "0s") as (process, wait_for):
+        kubeconfig = Path(wait_for(r"export KUBECONFIG=(\S+)")[1])
+        wait_for("kubectl patch")
+        shown = subprocess.run(
+            ["kubectl", "get", "aimservice", "-A", "-o", "wide"],
+            env={**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(kubeconfig.parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    header, *rows = [re.split(r" {2,}", line.strip()) for line in shown.stdout.splitlines()]
+    profiles = {row[1]: row[header.index("PROFILE")] for row in rows}
+    assert profiles == {
+        "qwen-chat": "qwen3-32b-mi300x-fp8-tp1-latency",
+        "llama-assist": "llama-3-3-70b-mi300x-fp8-tp2-throughput",
+    }
+    assert not kubeconfig.parent.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", world_names())
+def test_every_world_rehearses_and_shows_its_codes(aim, world):
+    ran = aim("rehearse", "--world", world, "--soak", "0s", "-o", "json")
+    report = ran.document
+    assert ran.code in (0, 3), ran.err
+    shown = {unit["outcome"] for unit in report["units"]}
+    shown |= {reason["code"] for unit in report["units"] for reason in unit["reasons"]}
+    assert shown == set(load_world(world).codes)
+    assert report["audit"]["deletes"] == report["audit"]["secretReads"] == 0
+    for unit in report["units"]:
+        if unit["disposition"] != "automatic":
+            assert unit["inferenceService"]["before"] == unit["inferenceService"]["after"]
+            assert unit["pods"]["before"] == unit["pods"]["after"]
+
+
+@pytest.mark.slow
+def test_a_planted_secret_is_in_no_stream_and_no_file(aim, tmp_path):
+    secret = "hf_FakeTokenForRehearsalsOnlyAbcdEfgh1"
+    assert secret in str(load_world("secret-literal").objects)
+    plan = tmp_path / "plan"
+    told = [aim("rehearse", "--world", "secret-literal", "--soak", "0s", "-v", "--output-dir", plan)]
+    (unit,) = aim("show", "--plan", plan, "-o", "json").document["units"]
+    for arguments in ([], [unit["id"]], [unit["id"], "-o", "json"], ["-o", "yaml"]):
+        told.append(aim("show", "--plan", plan, *arguments))
+    told.append(aim("check", "--plan", plan))
+    assert "SecretLiteral" in told[0].out
+    assert [ran for ran in told if secret in ran.out + ran.err] == []
+    assert [path.name for path in plan.iterdir() if secret.encode() in path.read_bytes()] == []
