@@ -130,8 +130,8 @@ def test_a_planted_secret_is_in_no_stream_and_no_file(aim, tmp_path):
     plan = tmp_path / "plan"
     told = [aim("rehearse", "--world", "secret-literal", "--soak", "0s", "-v", "--output-dir", plan)]
     (unit,) = aim("show", "--plan", plan, "-o", "json").document["units"]
-    for arguments in ([], [unit["id"]], [unit["id"], "-o", "json"], ["-o", "yaml"]):
-        told.append(aim("show", "--plan", plan, *arguments))
+    ways = ([], [unit["id"]], [unit["id"], "-o", "json"], ["-o", "yaml"])
+    told += [aim("show", "--plan", plan, *arguments) for arguments in ways]
     told.append(aim("check", "--plan", plan))
     assert "SecretLiteral" in told[0].out
     assert [ran for ran in told if secret in ran.out + ran.err] == []

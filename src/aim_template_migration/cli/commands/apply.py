@@ -39,7 +39,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
                 listener=listener,
                 stop=stop,
             )
-    _answer(outcome, files, console)
+    _answer(outcome, files, arguments, console)
     return outcome.exit_code
 
 
@@ -73,7 +73,7 @@ def _options(arguments: ApplyArguments, files: PlanFiles) -> ApplyOptions:
     )
 
 
-def _answer(outcome: ApplyOutcome, files: PlanFiles, console: Console) -> None:
+def _answer(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments, console: Console) -> None:
     if console.format != "table":
         console.answer(encode(outcome.result, console.format))
         return
@@ -81,14 +81,18 @@ def _answer(outcome: ApplyOutcome, files: PlanFiles, console: Console) -> None:
     if outcome.result.mode == "commit":
         lines += limits_lines(console.width)
     elif outcome.exit_code == 0 and outcome.result.counts["succeeded"]:
-        lines += ["", "Commit this very plan next:", *(f"  {line}" for line in _commit_commands(outcome, files))]
+        lines += [
+            "",
+            "Commit this very plan next:",
+            *(f"  {line}" for line in _commit_commands(outcome, files, arguments)),
+        ]
     console.answer("\n".join(lines))
 
 
-def _commit_commands(outcome: ApplyOutcome, files: PlanFiles) -> list[str]:
+def _commit_commands(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments) -> list[str]:
     """Return the commands that lead to the commit; a result in the place of the commit's own is archived first."""
     result = outcome.result_path
     in_the_way = result.resolve() == (files.directory / RESULT_NAME).resolve()
     archive = [archive_command((result, journal_path(result)), outcome.result.run_id)] if in_the_way else []
-    plan = shlex.quote(str(files.directory))
-    return [*archive, f"{PROG} apply --plan {plan} --commit \\", f"  --plan-sha256 {files.sha256}"]
+    words = ["--plan", str(files.directory), *arguments.connection.words()]
+    return [*archive, f"{PROG} apply {shlex.join(words)} --commit \\", f"  --plan-sha256 {files.sha256}"]

@@ -35,6 +35,11 @@ class ConnectionArguments:
     impersonate: str | None
     request_timeout: float | None
 
+    def words(self) -> list[str]:
+        """Return the options that choose cluster and user, as they would be typed again."""
+        given = (("--kubeconfig", self.kubeconfig), ("--context", self.context), ("--as", self.impersonate))
+        return [word for option, value in given if value is not None for word in (option, value)]
+
 
 @dataclass(frozen=True, slots=True)
 class RunArguments:

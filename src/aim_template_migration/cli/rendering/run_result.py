@@ -70,7 +70,8 @@ def _successes(result: ApplyResult, paint: Paint, width: int) -> list[str]:
     verb = "MIGRATED" if result.mode == "commit" else "WOULD MIGRATE"
     lines = heading(f"{verb} ({count(len(units), 'unit')})", paint)
     for unit in units[:_LISTED]:
-        note = unit.code or (f"profile {unit.resolved_profile}" if unit.resolved_profile else "")
+        profile = f"profile {unit.resolved_profile}" if unit.resolved_profile else ""
+        note = ", ".join(text for text in (unit.code, profile) if text)
         lines += [f"  {unit.id}", *(wrapped(note, width, "    ") if note else ())]
     return [*lines, f"  and {len(units) - _LISTED:,} more"] if len(units) > _LISTED else lines
 

@@ -57,6 +57,7 @@ def test_a_dry_run_ends_with_counts_result_and_the_way_to_commit(aim, made, clus
     assert "succeeded        2" in ran.out
     assert str(directory / "apply-result.json") in ran.out
     assert f"--plan-sha256 {sha256}" in ran.out
+    assert f"apply --plan {directory} --kubeconfig {arguments[-1]} --commit" in ran.out
     result = decode_result((directory / "apply-result.json").read_bytes())
     assert f"archive/{result.run_id}" in ran.out
     assert (result.mode, result.state) == ("dry-run", "complete")
