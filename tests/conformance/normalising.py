@@ -13,6 +13,8 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?P<fraction>\.\d+)?Z")
 # Of an object that a message quotes, or of a precondition.
 _QUOTED_VERSION = re.compile(r'(?P<key>resourceVersion\\*":\\*"|ResourceVersion in record \()(?P<version>\d+)')
+# How far the history of a server reaches is its own affair.
+_OLDEST = re.compile(r"(too old resource version: \d+) \(\d+\)")
 _AGE = re.compile(r"(\d+[ydhms])+|<invalid>|<unknown>")
 
 
@@ -82,6 +84,7 @@ class Normaliser:
         for name, shown in self._names.items():
             text = text.replace(name, shown)
         text = _QUOTED_VERSION.sub(lambda match: match["key"] + self._version(match["version"]), text)
+        text = _OLDEST.sub(r"\1 (<oldest>)", text)
         text = _UUID.sub(lambda match: self._called(self._uids, match[0], "uid"), text)
         return _TIME.sub(lambda match: "<time with fraction>" if match["fraction"] else "<time>", text)
 

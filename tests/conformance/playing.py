@@ -47,11 +47,13 @@ class Player:
     Attributes:
         client_of: gives the client of an identity.
         values: what ``${name}`` stands for.
+        forget: makes the server forget its history.
         must_agree: whether the answers must be those that the script expects.
     """
 
     client_of: ClientOf
     values: dict[str, Json]
+    forget: Callable[[], object]
     must_agree: bool = False
     _normaliser: Normaliser = field(default_factory=Normaliser)
     _watches: dict[str, "_OpenWatch"] = field(default_factory=dict)
@@ -74,6 +76,9 @@ class Player:
         if step.reads is not None:
             answer = self._watches[step.reads].take(step.events or 1)
             return self._kept(step, f"(the watch {step.reads})", answer)
+        if step.forgets:
+            self.forget()
+            return Played(step, "(history forgotten)", {})
         method, path = step.method, str(self.filled(step.path))
         if step.opens is not None:
             self._watches[step.opens] = _OpenWatch(self.client_of(step.identity), path)

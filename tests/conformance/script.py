@@ -26,6 +26,7 @@ A step has
   fewer of them: only those are compared that it has
 - ``until``: the request is repeated until the answer has this status code or these values at JSON pointers
 - ``events``: the request is a watch, and this many events are read
+- ``forget``: true for a step without a request, which makes the server forget its history
 - ``open``: the request is a watch that stays open under this name; a later step with ``read`` reads ``events`` of it
 """
 
@@ -51,7 +52,7 @@ MEDIA_TYPES = {
 _SCRIPT_KEYS = frozenset({"about", "for_each", "values", "steps", "cleanup"})
 _STEP_KEYS = frozenset(
     {"step", "request", "as", "headers", "body", "raw", "type", "expect", "save", "normalise", "only", "lists", "until"}
-    | {"events", "open", "read"}
+    | {"events", "forget", "open", "read"}
 )
 
 
@@ -74,6 +75,7 @@ class Step:
     lists: Lists
     until: JsonObject
     events: int | None
+    forgets: bool
     opens: str | None
     reads: str | None
 
@@ -152,6 +154,7 @@ def _step(script: str, entry: JsonObject) -> Step:
         lists=Lists(get_str(entry, "lists") or "ordered"),
         until={"status": until} if isinstance(until, int) else get_map(entry, "until"),
         events=get_int(entry, "events"),
+        forgets=entry.get("forget") is True,
         opens=get_str(entry, "open"),
         reads=get_str(entry, "read"),
     )

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -19,17 +20,17 @@ LEAST_STEPS = 300
 def played_on_both(script: Script, real: ControlPlane, local: LocalPlane) -> tuple[list[Played], list[Played]]:
     namespace = f"{script.name}-{secrets.token_hex(4)}"
 
-    def play(client_of: ClientOf, *, must_agree: bool) -> list[Played]:
+    def play(client_of: ClientOf, forget: Callable[[], object], *, must_agree: bool) -> list[Played]:
         admin = client_of("admin")
         admin.post("/api/v1/namespaces", {"metadata": {"name": namespace}}).expect(201)
         try:
-            return Player(client_of, {**kind_paths(), "namespace": namespace}, must_agree).play(script)
+            return Player(client_of, {**kind_paths(), "namespace": namespace}, forget, must_agree).play(script)
         finally:
             admin.delete(f"/api/v1/namespaces/{namespace}")
 
     with ThreadPoolExecutor(2) as pool:
-        on_local = pool.submit(play, local.client, must_agree=False)
-        on_real = play(real.client, must_agree=True)
+        on_local = pool.submit(play, local.client, local.server.store.forget_history, must_agree=False)
+        on_real = play(real.client, real.compact_history, must_agree=True)
         return on_real, on_local.result()
 
 

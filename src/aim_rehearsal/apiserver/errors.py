@@ -34,6 +34,7 @@ class ApiError(Exception):
         self.message = message
         self.details = details
         self.retry_after = retry_after
+        self.continue_token = ""
 
     @property
     def status(self) -> JsonObject:
@@ -41,7 +42,7 @@ class ApiError(Exception):
         status: JsonObject = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": {"continue": self.continue_token} if self.continue_token else {},
             "status": "Failure",
             "message": self.message,
         }
@@ -154,9 +155,16 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def expired(message: str) -> ApiError:
-    """Return 410 for a resourceVersion or continue token that history no longer covers."""
-    return ApiError(410, "Expired", message)
+def expired(message: str, continue_token: str = "") -> ApiError:
+    """Return 410 for a resourceVersion or continue token that history no longer covers.
+
+    Args:
+        message: what is gone.
+        continue_token: the token with which a list may go on regardless, or empty.
+    """
+    error = ApiError(410, "Expired", message)
+    error.continue_token = continue_token
+    return error
 
 
 def too_large(limit: int) -> ApiError:

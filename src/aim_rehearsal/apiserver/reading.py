@@ -18,8 +18,11 @@ from aim_rehearsal.apiserver.tables import Rendering, negotiate
 _TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105  (the version of continue tokens, no credential)
 _CONTINUE_EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
-    "the continue parameter."
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
 )
+_LATEST = -1
 _INVALID_TOKEN = "invalid continue token: continue key is not valid"  # noqa: S105  (a message)
 
 
@@ -77,7 +80,8 @@ def list_objects(store: Store, call: Call) -> Response:
     with store:
         revision, after = store.revision, ""
         if options.token:
-            revision, after = _decode_token(options.token)
+            asked, after = _decode_token(options.token)
+            revision = asked if asked > 0 else store.revision
         elif options.exact:
             revision = options.revision
         if max(options.revision, revision) > store.revision:
@@ -85,8 +89,8 @@ def list_objects(store: Store, call: Call) -> Response:
         try:
             namespace = call.info.namespace if call.resource.namespaced else ""
             found = store.scan(call.resource.collection, namespace, after, revision)
-        except CompactedError as error:
-            raise _too_old(error, continued=bool(after)) from None
+        except CompactedError:
+            raise _too_old(after) from None
     metadata: JsonObject = {"resourceVersion": str(revision)}
     if call.resource.custom:
         metadata = {"continue": "", **metadata}
@@ -108,8 +112,10 @@ def _not_yet(asked: int, revision: int) -> ApiError:
     return ApiError(504, "Timeout", f"Timeout: {message}", {"causes": causes, "retryAfterSeconds": 1}, retry_after=1)
 
 
-def _too_old(error: CompactedError, *, continued: bool) -> ApiError:
-    return expired(_CONTINUE_EXPIRED if continued else f"The provided resource version {error.revision} is too old")
+def _too_old(after: str) -> ApiError:
+    if not after:
+        return expired("The resourceVersion for the provided list is too old.")
+    return expired(_CONTINUE_EXPIRED, _encode_token(_LATEST, after))
 
 
 def _encode_token(revision: int, key: str) -> str:
@@ -118,7 +124,7 @@ def _encode_token(revision: int, key: str) -> str:
 
 
 def _decode_token(text: str) -> tuple[int, str]:
-    """Return the revision of a continue token and the last key before its page."""
+    """Return the revision of a continue token, negative for the latest, and the last key before its page."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), "-_", validate=True)
     except (binascii.Error, ValueError):
@@ -131,7 +137,7 @@ def _decode_token(text: str) -> tuple[int, str]:
         raise bad_request(f"{_INVALID_TOKEN}: {error}") from None
     if token.version != _TOKEN_VERSION:
         raise bad_request(f"{_INVALID_TOKEN}: server does not recognize this encoded version {token.version}")
-    if token.revision <= 0:
+    if token.revision == 0:
         raise bad_request(f"{_INVALID_TOKEN}: incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
     if not token.start:
         raise bad_request(f"{_INVALID_TOKEN}: encoded start key empty (version {_TOKEN_VERSION})")
