@@ -33,9 +33,11 @@ class InspectedRun(Document, frozen=True):
         finished_at: when it ended, empty after a crash.
         stopped: why the run stopped early, as the result says it.
         journal_entries: how many intact lines the journal has.
-        problems: what is torn, damaged, unreadable or of another plan, each a sentence.
+        torn_bytes: length of an unfinished last line, whose request had not left; 0 if there is none.
+        problems: what is missing, damaged, unreadable or of another plan, each a sentence.
         lock: who holds the lock beside the plan and whether that process lives, empty where there is no lock.
         may_live: whether a process of the run may still be at work.
+        archive: the command that archives what is there of the run; empty where nothing is, or the run may still live.
     """
 
     result: str
@@ -47,9 +49,11 @@ class InspectedRun(Document, frozen=True):
     finished_at: str = ""
     stopped: str = ""
     journal_entries: int = 0
+    torn_bytes: int = 0
     problems: tuple[str, ...] = ()
     lock: str = ""
     may_live: bool = False
+    archive: str = ""
 
 
 class InspectedAttempt(Document, frozen=True):
@@ -150,6 +154,7 @@ class Inspection(Document, frozen=True):
         run: what is on disk of the run.
         counts: units by finding.
         units: every selected unit, in plan order.
+        backup: why no backup could be compared, empty where one was.
         recovery: what the runbook says to do with a failed unit, in order; empty where none needs attention.
     """
 
@@ -165,4 +170,5 @@ class Inspection(Document, frozen=True):
     run: InspectedRun
     counts: dict[str, int]
     units: tuple[InspectedUnit, ...]
+    backup: str = ""
     recovery: tuple[str, ...] = ()
