@@ -5,7 +5,7 @@ On a real cluster they are part of kube-controller-manager and of the API server
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from aim_api.tree import JsonObject, get, get_list, get_objects, get_str
 from aim_rehearsal.apiserver.builtin_defaults import PVC_FINALIZER, VOLUME_FINALIZER
@@ -52,11 +52,14 @@ class Controllers:
                 revision = self._follow(revision)
             except CompactedError:
                 revision = self._relearn()
-            except Exception:  # noqa: BLE001  (one bad object must not stop all clean-up)
-                _log.exception("a controller failed")
+            except Exception as error:  # noqa: BLE001  (one bad object must not stop all clean-up)
+                _log.error("a controller failed: %s: %s", type(error).__name__, error)
+                _log.debug("a controller failed", exc_info=error)
+                revision = self._store.revision
             self._store.wait(revision, _WAIT_SECONDS)
 
     def _relearn(self) -> int:
+        """Index everything anew, and look at all that may have waited for what was missed."""
         with self._store:
             self._garbage.learn(self._everything())
             self._ending = {
@@ -64,7 +67,15 @@ class Controllers:
                 for collection, key, value in self._everything()
                 if get(value, "metadata", "deletionTimestamp") is not None
             }
-            return self._store.revision
+            revision = self._store.revision
+        self._work(self._garbage.dependents())
+        return revision
+
+    def _work(self, places: Iterable[tuple[str, str]]) -> None:
+        for place in places:
+            self._garbage.look_at(place)
+        for place in sorted(self._ending):
+            self._finish(*place)
 
     def _everything(self) -> Iterator[tuple[str, str, JsonObject]]:
         for resource in self._registry.all():
@@ -79,11 +90,10 @@ class Controllers:
             place = (change.collection, change.key)
             ending = change.after is not None and get(change.after, "metadata", "deletionTimestamp") is not None
             (self._ending.add if ending else self._ending.discard)(place)
-        for place in affected:
-            self._garbage.look_at(place)
-        for place in sorted(self._ending) if changes else ():
-            self._finish(*place)
-        return changes[-1].revision if changes else revision
+        if not changes:
+            return revision
+        self._work(affected)
+        return changes[-1].revision
 
     def _finish(self, collection: str, key: str) -> None:
         namespace, _, name = key.partition("/")

@@ -101,7 +101,8 @@ class ApiCore:
         except ApiError as error:
             response = _failure(error)
         except Exception as error:  # noqa: BLE001  (a fault of ours must look like the server's 500)
-            _log.exception("%s %s", work.request.method, work.request.target)
+            _log.error("%s %s: %s: %s", work.request.method, work.request.target, type(error).__name__, error)
+            _log.debug("the request failed", exc_info=error)
             response = _failure(internal(type(error).__name__))
         response = _in_wanted_format(work.request, response)
         for text in work.warnings:

@@ -61,6 +61,10 @@ class GarbageCollector:
         for collection, key, value in objects:
             self._add((collection, key), value)
 
+    def dependents(self) -> list[Place]:
+        """Return all objects that have owners."""
+        return sorted(set().union(*self._dependents.values()))
+
     def note(self, change: Change) -> set[Place]:
         """Index one change and return the objects that must be looked at because of it."""
         place = (change.collection, change.key)

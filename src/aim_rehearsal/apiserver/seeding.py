@@ -62,8 +62,10 @@ class Seeder:
             ValueError: an object's kind is not served, or it has no name.
         """
         owners: set[str] = set()
+        known: dict[tuple[str | None, str | None], Resource] = {}
         for value in objects:
-            resource = self._resource_of(value)
+            kind = (get_str(value, "apiVersion"), get_str(value, "kind"))
+            resource = known[kind] = known.get(kind) or self._resource_of(value)
             metadata = get_map(value, "metadata")
             name = get_str(metadata, "name")
             if not name:

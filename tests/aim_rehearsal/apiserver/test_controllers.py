@@ -119,3 +119,17 @@ def test_a_claim_stays_while_a_pod_uses_it(api):
     assert api.get(f"{claims}/c").status == 200
     api.delete(f"{pods}/p")
     until(gone(api, f"{claims}/c"))
+
+
+def test_what_history_swallowed_is_cleaned_up_all_the_same():
+    server = LocalApiServer(history=2)
+    server.install_crds([widget_crd()])
+    with server:
+        api = Api(server)
+        parent = api.post(W, widget("parent")).body
+        child(api, "child", owner(parent))
+        with server.store:  # the controllers see none of these writes in time
+            api.delete(f"{W}/parent")
+            for number in range(5):
+                api.post(W, widget(f"noise-{number}"))
+        until(gone(api, f"{W}/child"))
