@@ -8,7 +8,18 @@ from typing import NoReturn
 
 from aim_template_migration.cli.exit_codes import EXIT_CODES
 from aim_template_migration.cli.failures import wrong_usage
-from aim_template_migration.cli.options import apply, check, completion, explain, plan, rbac, rehearse, show
+from aim_template_migration.cli.options import (
+    apply,
+    check,
+    completion,
+    explain,
+    handoff,
+    inspect,
+    plan,
+    rbac,
+    rehearse,
+    show,
+)
 from aim_template_migration.version import __version__
 
 PROG = "aim-template-migration"
@@ -74,6 +85,22 @@ COMMANDS: tuple[Command, ...] = (
         "--commit the writes are real. Writes a private result and journal beside the plan; a dry run needs the same "
         "permissions as a commit.",
         apply.declare,
+    ),
+    _command(
+        "handoff",
+        "check a manual Dedicated handoff at one phase, from its evidence file",
+        "Compare a Dedicated unit with its planning-time evidence, and with the record so far, at one of the ten "
+        "phases of the manual handoff. Reads only; the record is the only file it writes. It never says more than GO IF: what "
+        "people must confirm remains.",
+        handoff.declare,
+    ),
+    _command(
+        "inspect",
+        "after a failure: result, journal, plan, backup and live state side by side",
+        "Show for every unit how far it came, what exists, what differs from plan and backup, and what the runbook "
+        "says to do next. Settles a write whose outcome is on no record by reading. Writes nothing; works without a "
+        "result and after a crash.",
+        inspect.declare,
     ),
     _command(
         "rbac",

@@ -1,17 +1,12 @@
 """The runbook's limits, in the same words wherever they are printed (R, "Controlled-development limitations")."""
 
 from aim_template_migration.cli.rendering.text import listed, wrapped
+from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import Plan
 
 CONTROLLED_DEVELOPMENT = (
     "This is a controlled-development tool. Commit only to disposable, non-production resources in isolated namespaces "
     "without real credentials."
-)
-LIMITS = (
-    "What this does not prove: that a model serves inference, that the cached bytes were preserved, which storage "
-    "backend holds them, or that the procedure is safe in production. Validate live, with a GPU and a real request, "
-    "before anything of the predecessor is removed; legacy templates, caches and artifact protections "
-    "were left in place."
 )
 SAME_PERMISSIONS = "A dry run needs the same permissions as a commit, because admission validates every write."
 
