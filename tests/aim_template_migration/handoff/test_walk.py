@@ -219,7 +219,6 @@ def test_owners_in_another_order_or_with_another_flag_are_a_stop(handoff):
     owners = handoff.get(AIM_ARTIFACT, ARTIFACT)["metadata"]["ownerReferences"]
     for wrong in (
         [handoff.target_owner(controller=False), *owners],
-        [*owners, handoff.target_owner(controller=False), {**owners[0], "uid": "other", "controller": False}],
         [{**owners[0], "controller": False}, handoff.target_owner(controller=True)],
         [{**owners[0], "blockOwnerDeletion": True}, handoff.target_owner(controller=False)],
     ):
