@@ -12,7 +12,10 @@ _COLUMNS = ["Script", "Step", "Part", "Reason"]
 
 @dataclass(frozen=True, slots=True)
 class KnownDifference:
-    """One row of the table; ``*`` in a column matches anything."""
+    """One row of the table; ``*`` in step and part matches anything.
+
+    A row that names several scripts must be seen in each of them.
+    """
 
     script: str
     step: str
@@ -22,7 +25,7 @@ class KnownDifference:
     def covers(self, difference: Difference) -> bool:
         """Return whether this row is about a difference."""
         return (
-            matches(self.script, difference.script)
+            self.script == difference.script
             and matches(self.step, difference.step)
             and matches(self.part, difference.part)
         )
@@ -46,7 +49,7 @@ def known_differences() -> list[KnownDifference]:
     wrong = [row for row in rows if len(row) != len(_COLUMNS) or not all(row)]
     if wrong:
         raise ValueError(f"{DOCUMENT}: not a row of {', '.join(_COLUMNS)}: {wrong[0]}")
-    return [KnownDifference(*row) for row in rows[2:]]
+    return [KnownDifference(script.strip(), *rest) for scripts, *rest in rows[2:] for script in scripts.split(",")]
 
 
 def _cells(line: str) -> list[str]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.conformance.comparing import Difference, differences, selected
-from tests.conformance.known_differences import known_differences
+from tests.conformance.known_differences import DOCUMENT, known_differences
 from tests.conformance.playing import ClientOf, Played, Player, kind_paths
 from tests.conformance.script import Script, load_script, script_names
 from tests.conformance.servers import LocalPlane
@@ -72,7 +72,8 @@ def test_script(name: str, real_plane: ControlPlane, local_plane: LocalPlane) ->
     assert not unseen, f"no longer different; to be deleted: {', '.join(map(str, unseen))}"
 
 
-def test_there_are_enough_steps() -> None:
+def test_there_are_enough_steps_and_the_documentation_counts_them() -> None:
     steps = sum(len(script.steps) for name in script_names() for script in load_script(name))
-    print(f"{steps} conformance steps in {len(script_names())} scripts")  # noqa: T201
+    counted = f"{steps:,} requests in {len(script_names())} scripts"
     assert steps >= LEAST_STEPS
+    assert counted in DOCUMENT.read_text(), counted
