@@ -1,11 +1,16 @@
 """What ``verify`` found: which facts of a migrated unit hold, and what remains; evidence for a change record."""
 
+from typing import Literal
+
 import msgspec
 
 from aim_template_migration.documents.plan import Document, Finding
 
 KIND = "MigrationVerification"
 SCHEMA_URI = "https://aim-template-migration.example/schemas/verification-v1.json"
+
+Standing = Literal["holding", "differing", "notCutOver", "unreadable"]
+STANDINGS: tuple[Standing, ...] = ("holding", "differing", "notCutOver", "unreadable")
 
 
 class VerifiedFact(Document, frozen=True):
@@ -30,17 +35,20 @@ class VerifiedUnit(Document, frozen=True):
     Attributes:
         id: the unit.
         cut_over: whether its service is what the plan's cutover leaves.
-        holds: whether every fact holds.
+        standing: ``holding`` where every fact holds, ``differing``, ``notCutOver`` where the service is as planned, or
+            ``unreadable``.
         resolved_profile: the profile that the service reports.
         facts: the facts; of a service that is not cut over only this one.
+        message: why it can't be read, if so.
         warnings: what was not compared.
     """
 
     id: str
     cut_over: bool
-    holds: bool
+    standing: Standing
     resolved_profile: str
     facts: tuple[VerifiedFact, ...]
+    message: str = ""
     warnings: tuple[Finding, ...] = ()
 
 
@@ -90,7 +98,8 @@ class Verification(Document, frozen=True):
         plan_sha256: SHA-256 of the plan file.
         result: path of the result that pods were compared with, empty where there is none.
         run_id: the run of that result.
-        counts: units by ``holding``, ``differing`` and ``notCutOver``.
+        problems: what of the run's files is missing, damaged or of another plan, each a sentence.
+        counts: units by ``holding``, ``differing``, ``notCutOver`` and ``unreadable``.
         units: every selected automatic unit, in plan order.
         remaining: what is left in place.
         removals: what removing the v1alpha1 CRDs would take with it.
@@ -109,6 +118,7 @@ class Verification(Document, frozen=True):
     plan_sha256: str
     result: str
     run_id: str
+    problems: tuple[str, ...]
     counts: dict[str, int]
     units: tuple[VerifiedUnit, ...]
     remaining: tuple[Remaining, ...]

@@ -8,7 +8,14 @@ from aim_api.tree import JsonObject
 from aim_template_migration.applying.cutover import is_cut_over
 from aim_template_migration.applying.revalidate import PinReading, Revalidator
 from aim_template_migration.applying.serving import facts_of, pod_selector
-from aim_template_migration.documents.plan import AwaitProfileCache, ConfirmNoRollout, CutOver, Unit
+from aim_template_migration.documents.plan import (
+    AwaitProfile,
+    AwaitProfileCache,
+    ConfirmNoRollout,
+    CutOver,
+    Reference,
+    Unit,
+)
 from aim_template_migration.documents.result import WorkloadFacts
 from aim_template_migration.kube import Cluster
 
@@ -37,6 +44,11 @@ class Migration:
     def confirmation(self) -> ConfirmNoRollout:
         """The step that proves that nothing rolled."""
         return next(step for step in self.unit.steps if isinstance(step, ConfirmNoRollout))
+
+    @property
+    def profile(self) -> Reference:
+        """The target profile."""
+        return next(step.profile for step in self.unit.steps if isinstance(step, AwaitProfile))
 
     @property
     def cache(self) -> AwaitProfileCache:

@@ -33,6 +33,10 @@ class RunFiles:
     records: dict[str, UnitRecord]
     sound: bool
 
+    def of_plan(self, files: PlanFiles) -> bool:
+        """Return whether the result is one of this plan; hand edits of the plan do not matter here."""
+        return self.result is None or self.result.plan_id == files.plan.plan_id
+
     @property
     def commit(self) -> bool:
         """Whether the run wrote for real."""
