@@ -7,7 +7,7 @@ from functools import cache
 from aim_rehearsal.apiserver.builtin_schemas import builtin_schema
 from aim_rehearsal.apiserver.columns import BUILTIN_COLUMNS
 from aim_rehearsal.apiserver.resources import ALL_VERBS, Resource, ServedVersion
-from aim_rehearsal.apiserver.structural import StructuralSchema
+from aim_schema import StructuralSchema
 
 _CREATE_ONLY = ("create",)
 _NO_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")

@@ -8,7 +8,7 @@ from aim_rehearsal.apiserver.errors import bad_request, invalid, quoted
 from aim_rehearsal.apiserver.messages import Request
 from aim_rehearsal.apiserver.resources import Resource, ServedVersion
 from aim_rehearsal.apiserver.routing import RequestInfo
-from aim_rehearsal.apiserver.structural import FieldError
+from aim_schema import FieldError
 
 _MANAGER_LIMIT = 128
 _META_GROUP = "meta.k8s.io"

@@ -10,8 +10,8 @@ from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.jsonpath import JsonPathError, compile_path
 from aim_rehearsal.apiserver.messages import encode
 from aim_rehearsal.apiserver.resources import CUSTOM_VERBS, Column, Resource, ServedVersion, version_maturity
-from aim_rehearsal.apiserver.structural import FieldError, SchemaError, StructuralSchema
 from aim_rehearsal.apiserver.times import age
+from aim_schema import FieldError, SchemaError, StructuralSchema
 
 CRD_COLLECTION = "customresourcedefinitions.apiextensions.k8s.io"
 _STORED_TEXT = (

@@ -14,8 +14,8 @@ from aim_rehearsal.apiserver.protobuf import MEDIA_TYPE, ProtobufError, decode_p
 from aim_rehearsal.apiserver.reading import find, rendering_of, selector_of
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import Store, with_metadata
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.times import now, rfc3339
+from aim_schema import FieldError
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 _PROPAGATION = {"Foreground": FOREGROUND, "Orphan": ORPHAN, "Background": ""}

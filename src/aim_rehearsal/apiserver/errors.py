@@ -6,7 +6,7 @@ Source: Kubernetes API conventions ("Response Status Kind") and the answers of a
 from collections.abc import Iterable, Sequence
 
 from aim_api.tree import Json, JsonObject
-from aim_rehearsal.apiserver.structural import FieldError
+from aim_schema import FieldError
 
 _ESCAPES = {
     "\\": "\\\\",

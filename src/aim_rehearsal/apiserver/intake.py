@@ -10,7 +10,7 @@ from aim_rehearsal.apiserver.errors import ApiError, bad_request, invalid, quote
 from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.metadata import MetadataTypeError, coerce_metadata
 from aim_rehearsal.apiserver.protobuf import MEDIA_TYPE, ProtobufError, decode_protobuf, readable
-from aim_rehearsal.apiserver.structural import FieldError
+from aim_schema import FieldError
 
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _WRONG_TYPE = re.compile(r'must be of type (?P<wanted>\w+): "(?P<found>\w+)"')

@@ -11,8 +11,8 @@ from aim_rehearsal.apiserver.crds import check_crd, check_crd_change
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.messages import encode_sorted
 from aim_rehearsal.apiserver.resources import Resource
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.trees import same_value
+from aim_schema import FieldError
 
 _KEY_TEXT = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "

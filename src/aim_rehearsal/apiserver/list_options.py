@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, invalid, quoted
-from aim_rehearsal.apiserver.structural import FieldError
+from aim_schema import FieldError
 
 _EXACT, _NOT_OLDER = "Exact", "NotOlderThan"
 _MATCH = "resourceVersionMatch"

@@ -12,8 +12,8 @@ from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
 from aim_rehearsal.apiserver.errors import quoted
 from aim_rehearsal.apiserver.go_json import go_kind
 from aim_rehearsal.apiserver.messages import encode
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.times import parse_time, rfc3339
+from aim_schema import FieldError
 
 ANNOTATIONS_LIMIT = 262144
 _SUBDOMAIN_PATTERN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"

@@ -22,8 +22,8 @@ from aim_rehearsal.apiserver.messages import Response, encode_sorted, json_respo
 from aim_rehearsal.apiserver.metadata import MetadataTypeError
 from aim_rehearsal.apiserver.reading import rendering_of
 from aim_rehearsal.apiserver.server_side_apply import Applier
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.writing import Writer
+from aim_schema import FieldError
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"

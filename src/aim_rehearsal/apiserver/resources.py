@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from aim_api.tree import Json, JsonObject
 from aim_rehearsal.apiserver.errors import qualified
-from aim_rehearsal.apiserver.structural import StructuralSchema
+from aim_schema import StructuralSchema
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

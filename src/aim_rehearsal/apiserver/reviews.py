@@ -7,8 +7,8 @@ from aim_rehearsal.apiserver.errors import bad_request, invalid
 from aim_rehearsal.apiserver.intake import take_in
 from aim_rehearsal.apiserver.managed_fields import FieldTracker
 from aim_rehearsal.apiserver.messages import Response, encode_sorted, json_response
-from aim_rehearsal.apiserver.structural import FieldError
 from aim_rehearsal.apiserver.times import now, rfc3339
+from aim_schema import FieldError
 
 REVIEW_KINDS = frozenset({"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SelfSubjectReview"})
 

@@ -35,10 +35,10 @@ from aim_rehearsal.apiserver.strategies import (
     may_go,
     name_rule,
 )
-from aim_rehearsal.apiserver.structural import FieldError
-from aim_rehearsal.apiserver.structural.errors import BLOCKING
 from aim_rehearsal.apiserver.times import now, rfc3339
 from aim_rehearsal.apiserver.trees import same_value
+from aim_schema import FieldError
+from aim_schema.errors import BLOCKING
 
 _STATUS = "status"
 _STORE_LIMIT = 3 * 512 * 1024 - 200

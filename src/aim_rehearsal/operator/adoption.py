@@ -104,7 +104,7 @@ def settled_when_loaded(cache: JsonObject, upstream: JsonObject | None, view: Vi
 
     It does while its spec, its profile or template, and every artifact that it reports are as they were loaded.
     """
-    if not get_str(cache, "status", "status") or not view.untouched(cache, upstream):
+    if not view.settled(cache, upstream):
         return False
     for entry in get_map(cache, "status", "artifacts").values():
         artifact = view.store.find(AIM_ARTIFACT, namespace(cache), get_str(entry, "name") or "")

@@ -27,7 +27,7 @@ def reconcile(artifact: JsonObject, view: View) -> list[Write]:
     claim_name = get_str(artifact, "status", "persistentVolumeClaim") or names.pvc_name(name(artifact), uid(artifact))
     claim_lost = view.vanished(PVC, namespace(artifact), claim_name)
     claim = view.store.find(PVC, namespace(artifact), claim_name)
-    if get_str(artifact, "status", "status") and view.untouched(artifact, claim) and not claim_lost:
+    if view.settled(artifact, claim) and not claim_lost:
         return []
     if claim is None:
         evictions, waits = quota.check(artifact, view)

@@ -23,7 +23,8 @@ def reconcile_inference_service(inference: JsonObject, view: View) -> list[Write
     runtime = runtime_of(inference, view)
     if terminating(inference):
         return []
-    if get_map(inference, "status") and view.untouched(inference, runtime):
+    reported = view.settings.keeps_loaded or bool(get_map(inference, "status"))
+    if reported and view.untouched(inference, runtime):
         return _foreign_counter(inference, view)
     if needs_runtime(inference) and runtime is None:
         return []  # KServe keeps the running Deployment while the runtime is not there

@@ -47,8 +47,8 @@ def _settled_when_loaded(profile: JsonObject, view: View) -> bool:
         for cache in view.store.all(AIM_PROFILE_CACHE, namespace(profile))
         if get_str(cache, "spec", "profileName") == name(profile)
     ]
-    settled = get_int(profile, "status", "observedGeneration") == generation(profile)
-    return settled and view.untouched(profile, *caches)
+    current = get_int(profile, "status", "observedGeneration") == generation(profile)
+    return (current or view.settings.keeps_loaded) and view.untouched(profile, *caches)
 
 
 def _manager(kind: Kind) -> str:

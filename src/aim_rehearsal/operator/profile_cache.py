@@ -25,7 +25,7 @@ _API_VERSION = AIM_PROFILE_CACHE.api_version
 def reconcile(cache: JsonObject, view: View) -> list[Write]:
     """Return what a profile cache needs."""
     if terminating(cache):
-        return _finalize(cache, view)
+        return [] if view.untouched(cache) else _finalize(cache, view)
     profile = view.profile(
         get_str(cache, "spec", "profileScope") or "", namespace(cache), get_str(cache, "spec", "profileName") or ""
     )

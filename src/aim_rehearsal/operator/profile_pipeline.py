@@ -93,7 +93,7 @@ def _settled_when_loaded(service: JsonObject, profile: JsonObject, view: View) -
     reference = get_map(service, "status", "cache", "profileCacheRef")
     cache = view.store.find(AIM_PROFILE_CACHE, namespace(service), get_str(reference, "name") or "")
     lost = bool(reference) and (cache is None or uid(cache) != get_str(reference, "uid"))
-    return bool(get_str(service, "status", "status")) and not lost and view.untouched(service, profile, cache)
+    return not lost and view.settled(service, profile, cache)
 
 
 def _resolved(profile: JsonObject) -> JsonObject:

@@ -8,7 +8,7 @@ from aim_api import bridge, labels, names
 from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE_CACHE, AIM_TEMPLATE_CACHE
 from aim_api.tree import JsonObject, get_list, get_map, get_str, get_strings
 from aim_rehearsal.operator import framework, profile_pipeline, template_pipeline
-from aim_rehearsal.operator.conditions import Condition, merge, roll_up
+from aim_rehearsal.operator.conditions import Condition, find, merge, roll_up
 from aim_rehearsal.operator.outcome import Outcome
 from aim_rehearsal.operator.rendering import SERVICE_MANAGER, service_word
 from aim_rehearsal.operator.store import SERVICE, generation, name, namespace, owner_references, terminating
@@ -21,8 +21,8 @@ _CONTROLLER = "service"
 def reconcile(service: JsonObject, view: View) -> list[Write]:
     """Return what a service needs."""
     if terminating(service):
-        return _finalize(service, view)
-    if not view.untouched(service) or not get_str(service, "status", "status"):
+        return [] if view.untouched(service) else _finalize(service, view)
+    if not view.settled(service):
         finalizer = framework.ensure_finalizer(SERVICE, service, labels.SERVICE_FINALIZER, _CONTROLLER)
         if finalizer:
             return list(finalizer)
@@ -62,7 +62,10 @@ def _proof(service: JsonObject, view: View) -> list[Condition]:
     if not view.settings.bridge:
         return []
     if f"{namespace(service)}/{name(service)}" in view.settings.incompatible:
-        reason, message = "IncompatibleShape", "The profile pipeline of this build cannot take this service over."
+        said = find(service, bridge.COMPATIBLE_CONDITION) or {}
+        known = said if said.get("status") == "False" else {}
+        reason = get_str(known, "reason") or "IncompatibleShape"
+        message = get_str(known, "message") or "The profile pipeline of this build cannot take this service over."
     else:
         reason, message = "Compatible", "Both pipelines of this build can serve this object."
     return [

@@ -55,6 +55,7 @@ class Settings:
         hardware: accelerator models that count as present although no Node and no Ready template shows them.
         incompatible: services, as ``namespace/name``, that the bridge reports as incompatible.
         slow_seconds: how long a slow operator waits before each write.
+        keeps_loaded: whether what was loaded without a status is left without one, as in a copied cluster.
     """
 
     projection_mode: ProjectionMode = ProjectionMode.BOTH
@@ -63,6 +64,7 @@ class Settings:
     hardware: frozenset[str] = frozenset()
     incompatible: frozenset[str] = frozenset()
     slow_seconds: float = 1.0
+    keeps_loaded: bool = False
 
     @property
     def bridge(self) -> bool:

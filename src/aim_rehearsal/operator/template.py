@@ -27,8 +27,7 @@ def reconcile_template(template: JsonObject, view: View) -> list[Write]:
     kind = AIM_SERVICE_TEMPLATE if namespace(template) else AIM_CLUSTER_SERVICE_TEMPLATE
     controller = "service-template" if namespace(template) else "cluster-service-template"
     model = _model(template, view)
-    settled = get_str(template, "status", "status") and view.untouched(template, model)
-    if terminating(template) or paused(template) or settled:
+    if terminating(template) or paused(template) or view.settled(template, model):
         return []
     status = _template_status(template, model, view)
     writes: list[Write] = [SetStatus(kind, template, status, framework.manager_of(controller))]
@@ -38,7 +37,7 @@ def reconcile_template(template: JsonObject, view: View) -> list[Write]:
 def reconcile_model(model: JsonObject, view: View) -> list[Write]:
     """Return what a model needs: its status, once."""
     kind = AIM_MODEL if namespace(model) else AIM_CLUSTER_MODEL
-    if terminating(model) or paused(model) or get_str(model, "status", "status"):
+    if terminating(model) or paused(model) or get_str(model, "status", "status") or view.settled(model):
         return []
     found = Condition(
         "ServiceTemplatesReady", true=True, reason="NoTemplatesExpected", message="No discovery in a rehearsal."

@@ -24,7 +24,7 @@ MANAGER = framework.manager_of(CONTROLLER)
 def reconcile(cache: JsonObject, view: View) -> list[Write]:
     """Return what a template cache needs; a loaded one keeps its status until an input changes."""
     if terminating(cache):
-        return _finalize(cache, view)
+        return [] if view.untouched(cache) else _finalize(cache, view)
     template = _template(cache, view)
     if adoption.settled_when_loaded(cache, template, view):
         return []

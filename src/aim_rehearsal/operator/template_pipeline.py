@@ -24,7 +24,7 @@ def decide(service: JsonObject, view: View) -> Outcome:
     template = find_template(service, model.object, view)
     cache = _find_cache(service, template.object, view)
     sources = (service, model.object, template.object, cache, *config_objects(service, view))
-    if get_str(service, "status", "status") and view.untouched(*sources) and not _cache_lost(service, view):
+    if view.settled(*sources) and not _cache_lost(service, view):
         return Outcome(silent=True)
     conditions = [model.condition, template.condition]
     config = config_condition(service, view)

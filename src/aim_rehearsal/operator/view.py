@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from aim_api import bridge, labels
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, Kind
-from aim_api.tree import JsonObject, get_strings
+from aim_api.tree import JsonObject, get_str, get_strings
 from aim_rehearsal.operator.settings import Settings
 from aim_rehearsal.operator.store import Key, Store, generation, uid
 
@@ -41,6 +41,15 @@ class View:
         """
         return all(obj is None or self.loaded.get(uid(obj)) == fingerprint(obj) for obj in objects)
 
+    def settled(self, obj: JsonObject, *inputs: JsonObject | None) -> bool:
+        """Return whether a loaded object keeps the status that it came with, since neither it nor an input has changed.
+
+        One that came without a status gets one, except in a copied cluster: nobody knows what the operator there would
+        say of it.
+        """
+        reported = self.settings.keeps_loaded or bool(get_str(obj, "status", "status"))
+        return reported and self.untouched(obj, *inputs)
+
     def vanished(self, kind: Kind, namespace: str, name: str) -> bool:
         """Return whether an object that was loaded is gone."""
         return Key(kind.name, namespace, name) in self.loaded_keys and self.store.find(kind, namespace, name) is None
@@ -53,9 +62,10 @@ class View:
 
 
 def fingerprint(obj: JsonObject) -> str:
-    """Return what changes when an object's desired state changes: its generation and the annotations that steer."""
+    """Return what changes when an object's desired state changes: generation, deletion, the annotations that steer."""
     annotations = get_strings(obj, "metadata", "annotations")
-    return "|".join([str(generation(obj)), *(annotations.get(key, "") for key in _STEERING)])
+    deleted = get_str(obj, "metadata", "deletionTimestamp") or ""
+    return "|".join([str(generation(obj)), deleted, *(annotations.get(key, "") for key in _STEERING)])
 
 
 def paused(obj: JsonObject) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 from aim_api.crds import load_crds
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
-from aim_rehearsal.apiserver.structural import StructuralSchema
 from aim_rehearsal.operator import workload
 from aim_rehearsal.worlds.applying import object_reference
 from aim_rehearsal.worlds.references import resolved_object
 from aim_rehearsal.worlds.world import SINCE
+from aim_schema import StructuralSchema
 
 _IDENTITIES = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
