@@ -27,7 +27,7 @@ class SystemClock:
 
     def now(self) -> str:
         """Return the current time, UTC, RFC 3339 with microseconds."""
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
     def monotonic(self) -> float:
         """Return seconds that never go backwards."""

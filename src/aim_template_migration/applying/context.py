@@ -79,7 +79,7 @@ class UnitState:
     completed: list[str] = field(default_factory=list)
     warnings: list[Finding] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
-    identities: dict[str, Identity] = field(default_factory=dict)
+    readings: dict[Pin, PinReading] = field(default_factory=dict)
     known_sources: KnownSources = field(default_factory=KnownSources)
     workload_before: WorkloadFacts | None = None
     workload_after: WorkloadFacts | None = None
@@ -94,6 +94,12 @@ class UnitState:
     def dry_run(self) -> bool:
         """Whether this run only asks admission."""
         return not self.context.settings.commit
+
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """Who the unit's pinned objects were when each was read last, in the plan's order."""
+        found = (self.readings[pin].identity for pin in self.unit.pins if pin in self.readings)
+        return tuple(identity for identity in found if identity is not None)
 
     @property
     def cut_over_step(self) -> CutOver:
@@ -151,16 +157,12 @@ class UnitState:
             raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
 
     def read_pin(self, pin: Pin) -> PinReading:
-        """Read one pinned object, and keep who it is now; raises as ``read`` does."""
+        """Read one pinned object, and keep what was read; raises as ``read`` does."""
         try:
-            reading = self.context.revalidator.read(pin)
+            reading = self.context.revalidator.read(pin, self.readings.get(pin))
         except RequestError as error:
             raise refusal(error, verb="reading", object_id=pin.reference.id, dry_run=False) from error
-        identity = reading.identity
-        if identity is None:
-            self.identities.pop(pin.reference.id, None)
-        else:
-            self.identities[pin.reference.id] = identity
+        self.readings[pin] = reading
         return reading
 
     def read_pins(self, *roles: str) -> tuple[PinReading, ...]:

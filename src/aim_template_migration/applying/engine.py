@@ -74,8 +74,9 @@ class Engine:
             unit_id = self._active.pop(future)
             outcome = future.result()
             if isinstance(outcome, Soaking):
-                heapq.heappush(self._soaking, (outcome.due, len(self._runs), unit_id))
+                heapq.heappush(self._soaking, (outcome.due, len(self._released), unit_id))
             else:
+                del self._runs[unit_id]  # and with it all that the unit has read
                 self._finish(outcome)
             if unit_id not in self._released:  # a soak holds up no unit of its group
                 self._released.add(unit_id)

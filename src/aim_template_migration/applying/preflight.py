@@ -17,6 +17,7 @@ from aim_template_migration.documents.private_files import PrivateFileError, rea
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
 from aim_template_migration.planning.inventory import read_identity
+from aim_template_migration.version import __version__
 
 DEDICATED_OUTCOME = "DedicatedHandoffRequiresQuiescence"
 _DEDICATED_MODES = frozenset({"Dedicated", "Never"})
@@ -50,6 +51,7 @@ def require_sound_plan(files: PlanFiles, approved_sha256: str) -> None:
         PlanRejected: one of them does not hold; the findings of the first kind that fails are named.
     """
     require_approved(files, approved_sha256)
+    require_own_version(files)
     generated = read_generated(files)
     require_evidence(files, generated)
     require_safe(files, generated)
@@ -64,6 +66,20 @@ def require_approved(files: PlanFiles, approved_sha256: str) -> None:
     if approved_sha256 and approved_sha256.lower() != files.sha256:
         raise PlanRejected(
             f"{files.path} has SHA-256 {files.sha256}, not the approved {approved_sha256}; review it again"
+        )
+
+
+def require_own_version(files: PlanFiles) -> None:
+    """Refuse a plan of another version of this tool: its rules and digests may differ from those that would judge it.
+
+    Raises:
+        PlanRejected: another version made it.
+    """
+    made_by = files.plan.tool_version
+    if made_by != __version__:
+        raise PlanRejected(
+            f"{files.path} was made by version {made_by} of this tool, and this is version {__version__}; "
+            "plan again, or apply with the version that planned"
         )
 
 

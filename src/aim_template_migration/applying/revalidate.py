@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aim_api.kinds import CRD
-from aim_api.tree import JsonObject
+from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.failures import refusal, stop_unit
 from aim_template_migration.applying.fences import Breach, Live, check_membership, check_pin
@@ -74,6 +74,11 @@ class PinReading:
         return Live(pin_of(self.pin.role, self.observed), self.observed.terminating)
 
 
+def _same_version(known: Observed, obj: JsonObject) -> bool:
+    version = get_str(obj, "metadata", "resourceVersion")
+    return bool(version) and (known.uid, known.resource_version) == (get_str(obj, "metadata", "uid"), version)
+
+
 @dataclass(frozen=True, slots=True)
 class _Aged:
     """Lists, with the monotonic time at which their reading began."""
@@ -118,8 +123,12 @@ class Revalidator:
         """
         return self._cluster_objects().schemas
 
-    def read(self, pin: Pin) -> PinReading:
+    def read(self, pin: Pin, known: PinReading | None = None) -> PinReading:
         """Read one pinned object.
+
+        Args:
+            pin: which one.
+            known: an earlier reading of it; where UID and resourceVersion are the same, nothing of it has changed.
 
         Raises:
             RequestError: it can't be read.
@@ -129,6 +138,8 @@ class Revalidator:
             obj = self._cluster.get(kind, pin.reference.name, pin.reference.namespace or None)
         except NotFound:
             return PinReading(pin)
+        if known is not None and known.observed is not None and _same_version(known.observed, obj):
+            return known
         return PinReading(pin, obj, reduce(kind, obj))
 
     def require_unchanged(self, unit: Unit, readings: Sequence[PinReading]) -> None:

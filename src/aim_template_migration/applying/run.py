@@ -29,6 +29,7 @@ from aim_template_migration.applying.preflight import (
     require_evidence,
     require_no_dedicated,
     require_no_result,
+    require_own_version,
     require_safe,
     require_same_cluster,
 )
@@ -124,8 +125,9 @@ def apply_plan(
         result_path = options.result or path.parent / RESULT_NAME
         require_no_result(result_path)
         files = read_plan(path)
-        generated = read_generated(files)
         require_approved(files, options.plan_sha256)
+        require_own_version(files)
+        generated = read_generated(files)
         selected = select_units(files.plan, options)
         baseline = baseline_of(files.plan, options.baseline)
         cluster = _checked_connection(files, generated, connect, stack)

@@ -100,6 +100,11 @@ class CutoverGate:
             )
             return not self._halted_by and not self._cancelled
 
+    def has_turn(self, unit_id: str) -> bool:
+        """Return whether ``wait`` would not wait."""
+        with self._condition:
+            return self._open or self._is_first(unit_id)
+
     def is_first(self, unit_id: str) -> bool:
         """Return whether this unit's cutover is the lone first one of the run."""
         with self._condition:

@@ -69,13 +69,13 @@ class UnitRun:
                 self._begin("ConfirmNoRollout")
                 confirm_earlier_cutover(state, state.confirm_step, readings)
                 self._complete("ConfirmNoRollout")
-                return self._finish(code="AlreadyCutOver")
+                return self._succeed("AlreadyCutOver")
             self._context.revalidator.require_unchanged(state.unit, readings)
             for step in state.unit.steps:
                 self._run_step(step)
         except UnitStopped as stopped:
             return self._fail(stopped)
-        return self._finish() if state.dry_run else self._begin_soak()
+        return self._succeed() if state.dry_run else self._begin_soak()
 
     def finish_soak(self) -> UnitResult:
         """Look at the unit once more after its soak.
@@ -91,7 +91,7 @@ class UnitRun:
         except UnitStopped as stopped:
             return self._fail(stopped)
         self._complete("ConfirmNoRollout")
-        return self._finish()
+        return self._succeed()
 
     def stopped_by(self, fault: RunFault, *, in_flight: bool) -> UnitResult:
         """Return how far the unit has come, where the run itself had to stop; nothing more is read or written.
@@ -102,14 +102,14 @@ class UnitRun:
         """
         if in_flight:
             message = f"{fault.message}; whether the last request was carried out is on no record"
-            return self._result(Failure("OutcomeUnknown", message, status="unknown"))
-        return self._result(Failure(fault.code, fault.message, status="interrupted"))
+            return self._finish(Failure("OutcomeUnknown", message, status="unknown"))
+        return self._finish(Failure(fault.code, fault.message, status="interrupted"))
 
     def broken(self, message: str, *, in_flight: bool) -> UnitResult:
         """Return how far the unit has come, where a fault of this tool ended it; nothing more is read or written."""
         if "CutOver" in self._state.attempted and not self._state.dry_run:
             self._context.gate.halt(self._state.unit.id)  # nothing proves that its workload still runs
-        return self._result(Failure("UnexpectedError", message, status="unknown" if in_flight else "failed"))
+        return self._finish(Failure("UnexpectedError", message, status="unknown" if in_flight else "failed"))
 
     def _begin_soak(self) -> Soaking | UnitResult:
         clock, seconds = self._context.clock, self._context.settings.soak_seconds
@@ -158,7 +158,9 @@ class UnitRun:
     def _take_turn(self) -> None:
         """Wait for the turn to cut over, then hold the fences once more: the wait may have been long."""
         state = self._state
-        state.progress("ReverifyProfileCache", "waiting", "waiting for the first cutover of the run to be confirmed")
+        if not self._context.gate.has_turn(state.unit.id):
+            message = "waiting for the first cutover of the run to be confirmed"
+            state.progress("ReverifyProfileCache", "waiting", message)
         if not self._context.gate.wait(state.unit.id):
             state.require_running()
             require_turn(state)
@@ -181,26 +183,34 @@ class UnitRun:
         self._state.progress(name, "completed")
 
     def _fail(self, stopped: UnitStopped) -> UnitResult:
-        failure, unit = stopped.failure, self._state.unit.id
         if halting(stopped):
-            self._context.gate.halt(unit)
-        if failure.status in ("failed", "unknown"):
-            self._context.journal.append("failed", unit=unit, facts={"code": failure.code, "message": failure.message})
-            if failure.code not in TRANSIENT_CODES:
-                self._refresh_identities()
-        return self._finish(failure)
-
-    def _finish(self, failure: Failure | None = None, code: str = "") -> UnitResult:
-        if failure is None and not self._state.dry_run:
+            self._context.gate.halt(self._state.unit.id)
+        if stopped.failure.status in ("failed", "unknown") and stopped.failure.code not in TRANSIENT_CODES:
             self._refresh_identities()
+        return self._finish(stopped.failure)
+
+    def _succeed(self, code: str = "") -> UnitResult:
+        if not self._state.dry_run:
+            self._refresh_identities()
+        return self._finish(None, code)
+
+    def _finish(self, failure: Failure | None, code: str = "") -> UnitResult:
+        """Journal the ending and return it; the unit's own ending stands even where the journal can't take it."""
         result = self._result(failure, code)
-        facts: dict[str, str] = {"status": result.status, "code": result.code}
-        self._context.journal.append("unitFinished", unit=result.id, facts={**facts})
+        try:
+            if failure is not None and failure.status in ("failed", "unknown"):
+                self._context.journal.append(
+                    "failed", unit=result.id, facts={"code": failure.code, "message": failure.message}
+                )
+            self._context.journal.append(
+                "unitFinished", unit=result.id, facts={"status": result.status, "code": result.code}
+            )
+        except RunStopped as stopped:
+            self._context.signal.stop_for(stopped.fault)
         return result
 
     def _result(self, failure: Failure | None, code: str = "") -> UnitResult:
         state = self._state
-        order = {pin.reference.id: place for place, pin in enumerate(state.unit.pins)}
         return UnitResult(
             id=state.unit.id,
             disposition=state.unit.disposition,
@@ -214,7 +224,7 @@ class UnitRun:
             completed_steps=tuple(state.completed),
             last_attempted_step=state.attempted[-1] if state.attempted else "",
             last_completed_step=state.completed[-1] if state.completed else "",
-            identities=tuple(sorted(state.identities.values(), key=lambda item: order[item.reference.id])),
+            identities=state.identities,
             resolved_profile=state.resolved_profile,
             workload_before=state.workload_before,
             workload_after=state.workload_after,

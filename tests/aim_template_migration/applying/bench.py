@@ -6,6 +6,7 @@ Everything between the plan's files and the requests is the real thing; only the
 import copy
 import threading
 import uuid
+import zlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +25,8 @@ from aim_template_migration.documents.result import decode_result
 from aim_template_migration.kube.answers import Answer
 from aim_template_migration.kube.errors import AlreadyExists, Invalid, NotFound, OutcomeUnknown
 from aim_template_migration.kube.requests import build_create, build_json_patch
-from tests.support.fleet import Fleet, FleetCluster, condition, happy_fleet, owner
+from aim_template_migration.planning.make import make_plan
+from tests.support.fleet import NOW, Fleet, FleetCluster, condition, happy_fleet, owner
 
 START = datetime(2026, 6, 2, 9, 0, tzinfo=UTC)
 
@@ -162,7 +164,10 @@ class BenchCluster(FleetCluster):
     def get(self, kind, name, namespace=None, *, within=None):
         with self.lock:
             self.on_read(kind.name, name)
-            return super().get(kind, name, namespace)
+            return versioned(super().get(kind, name, namespace))
+
+    def _in(self, kind, namespace):
+        return map(versioned, super()._in(kind, namespace))
 
     def list_reduced(self, kind, namespace, reduce, *, label_selector=None, **_):
         with self.lock:
@@ -215,6 +220,13 @@ class BenchCluster(FleetCluster):
         return obj
 
 
+def versioned(obj):
+    """Give an object a resourceVersion that changes whenever anything of it does, as tests change objects in place."""
+    if "resourceVersion" in obj.get("metadata", {}):
+        obj["metadata"]["resourceVersion"] += f"{zlib.crc32(msgspec.json.encode(obj)):010}"
+    return obj
+
+
 def lost(request, text="the connection was closed before an answer came"):
     return OutcomeUnknown(request.action, text)
 
@@ -255,7 +267,7 @@ class Bench:
 
     def plan(self):
         add_pods(self.fleet)
-        made = self.fleet.files()
+        made = make_plan(self.cluster, self.fleet.settings(), now=NOW, plan_id="0000")
         publish_directory(self.plan_directory, made.files)
         return made.plan
 

@@ -158,6 +158,22 @@ def test_an_accepted_write_that_cannot_be_journaled_is_unknown_and_never_a_succe
     assert len(bench.cluster.sent) == 1
 
 
+def test_a_rollout_is_reported_even_where_the_journal_can_take_no_more(bench, monkeypatch):
+    real = private_files.write_all
+
+    def full(descriptor, line):
+        if b'"event":"failed"' in line:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor, line)
+
+    monkeypatch.setattr(journal_module, "write_all", full)
+    bench.clock.on_sleep = lambda: bench.fleet.only("InferenceService")["metadata"].update(generation=2)
+    outcome = bench.apply()
+    assert (unit_of(outcome).status, unit_of(outcome).code) == ("failed", "RolloutDetected")
+    assert outcome.fault is not None
+    assert outcome.fault.code == "JournalNotWritable"
+
+
 def test_after_a_crash_a_rerun_is_refused_until_the_files_are_archived_and_then_ends_right(bench):
     class Killed(BaseException):
         pass

@@ -133,6 +133,11 @@ def test_a_plan_edited_in_both_copies_is_still_bounded(bench):
     assert "is not safe to run: AIMService/team-a/qwen-chat: CutOver may only remove" in rejected(bench)
 
 
+def test_a_plan_of_another_version_is_refused(bench):
+    bench.edit_json(lambda document: document.update(toolVersion="0.0.0"), everywhere=True)
+    assert "was made by version 0.0.0 of this tool, and this is version" in rejected(bench)
+
+
 def test_another_cluster_is_refused_by_uid(bench):
     bench.fleet.objects["Namespace/kube-system"]["metadata"]["uid"] = "another"
     message = rejected(bench)

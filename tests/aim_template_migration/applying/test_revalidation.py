@@ -268,6 +268,7 @@ def test_rejected_credentials_stop_the_run(several):
 def test_lists_are_shared_between_units_and_pinned_objects_are_not(several):
     bench = several(6)
     lists = []
+    bench.cluster.read.clear()
     bench.cluster.on_read = lambda kind, name: lists.append(kind) if not name else None
     bench.apply(commit=False)
     # Once for the preflight, once for all units.
