@@ -61,22 +61,16 @@ def _proof(service: JsonObject, view: View) -> list[Condition]:
     """Return the bridge's word on whether it can take the service over; other builds say nothing."""
     if not view.settings.bridge:
         return []
-    if f"{namespace(service)}/{name(service)}" in view.settings.incompatible:
+    compatible = f"{namespace(service)}/{name(service)}" not in view.settings.incompatible
+    if compatible:
+        reason, message = "Compatible", "Both pipelines of this build can serve this object."
+    else:
         said = find(service, bridge.COMPATIBLE_CONDITION) or {}
         known = said if said.get("status") == "False" else {}
         reason = get_str(known, "reason") or "IncompatibleShape"
         message = get_str(known, "message") or "The profile pipeline of this build cannot take this service over."
-    else:
-        reason, message = "Compatible", "Both pipelines of this build can serve this object."
-    return [
-        Condition(
-            bridge.COMPATIBLE_CONDITION,
-            reason == "Compatible",
-            reason,
-            message,
-            observed_generation=generation(service),
-        )
-    ]
+    observed = generation(service)
+    return [Condition(bridge.COMPATIBLE_CONDITION, compatible, reason, message, observed_generation=observed)]
 
 
 def _finalize(service: JsonObject, view: View) -> list[Write]:

@@ -49,6 +49,28 @@ def test_a_bridge_can_report_a_service_as_incompatible():
     assert said(write.status["conditions"])["BridgeCompatible"] == ("False", "IncompatibleShape")
 
 
+def test_an_incompatible_service_keeps_the_reason_that_it_came_with():
+    one = loaded_service()
+    said_before = {"type": "BridgeCompatible", "status": "False", "reason": "TooOld", "message": "Look here."}
+    one["status"] = {**RUNNING, "conditions": [*RUNNING["conditions"], said_before]}
+    settings = Settings(incompatible=frozenset({"team-a/s"}))
+    (write,) = service.reconcile(one, view(loaded=[one], settings=settings))
+    (kept,) = [item for item in write.status["conditions"] if item["type"] == "BridgeCompatible"]
+    assert (kept["status"], kept["reason"], kept["message"]) == ("False", "TooOld", "Look here.")
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_in_a_copied_cluster_a_service_without_status_gets_the_proofs_alone(keeps):
+    one = objects.service(spec={"model": {"name": "m"}})
+    writes = service.reconcile(one, view(loaded=[one], settings=Settings(keeps_loaded=keeps)))
+    if keeps:
+        (write,) = writes
+        assert set(said(write.status["conditions"])) == {"BridgeCompatible"}
+        assert "status" not in write.status
+    else:
+        assert isinstance(writes[0], Patch)  # its finalizer: it is taken for a new one
+
+
 def test_an_operator_that_is_no_bridge_adds_nothing():
     one = loaded_service()
     (write,) = service.reconcile(one, view(loaded=[one], settings=Settings(misbehaviour=Misbehaviour.NO_BRIDGE)))
@@ -83,3 +105,8 @@ def test_a_service_that_goes_takes_its_unfinished_caches_with_it():
     assert isinstance(remove, Remove)
     assert remove.target["metadata"]["name"] == "half"
     assert release.patch["metadata"]["finalizers"] == []
+
+
+def test_a_service_that_was_going_when_it_was_loaded_is_left_to_whatever_holds_it():
+    leaving = loaded_service(deletionTimestamp="2026-06-01T00:00:00Z")
+    assert service.reconcile(leaving, view(loaded=[leaving])) == []
