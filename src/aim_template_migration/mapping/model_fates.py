@@ -25,6 +25,36 @@ _STAYS = tuple(
         "spec.resources.**",
     )
 )
+_SELECTOR = "AIMModel.spec.profiles.derivedFrom.selector"
+_NOT_SELECTED = "a selector states no minimum of video memory, no device resource and no quantity of CPU"
+_SET = "AIMProfileSet.spec"
+_SELECTED = "a profile set selects by it; without settings of its own the model's derivation covers the template"
+_OWN_PROFILE = "a template with an engine profile of its own becomes an AIMProfile"
+
+
+def _template(field: str, target: str, reason: str, fate: Fate = Fate.RENAMED, *, served: bool = True) -> FieldFate:
+    return FieldFate(f"spec.customTemplates[].{field}", fate, target, reason, served=served)
+
+
+_CUSTOM_TEMPLATES = (
+    _template("name", "AIMProfileSet.metadata.name", "the object that replaces the template is named like it"),
+    _template("type", "AIMProfile.spec.type", "derived profiles have the type of their sources"),
+    _template("env.**", f"{_SET}.overrides.containerEnv", "it is the container's environment"),
+    _template("hardware.gpu.model", f"{_SET}.selector.acceleratorModel", _SELECTED),
+    _template("hardware.gpu.requests", f"{_SET}.selector.acceleratorCount", _SELECTED),
+    _template("hardware.**", f"{_SET}.selector", _NOT_SELECTED, Fate.NEEDS_DECISION),
+    _template("profile.metric", f"{_SET}.selector.metric", _SELECTED),
+    _template("profile.precision", f"{_SET}.selector.precision", f"{_SELECTED}; no profile has the precision auto"),
+    _template("aimId", f"{_SET}.overrides.aimId", "it names the profiles"),
+    _template("modelId", f"{_SET}.overrides.modelId", "it names the profiles"),
+    _template("customProfile.engineArgs.**", "AIMProfile.spec.engineArgs", _OWN_PROFILE),
+    _template("customProfile.envVars.*", "AIMProfile.spec.engineEnv", _OWN_PROFILE),
+    *(
+        _template(field, f"{_SET}.selector.{field}", _SELECTED, served=False)
+        for field in ("acceleratorModel", "acceleratorType", "acceleratorCount", "precision", "metric", "engine")
+    ),
+)
+
 _MOVES = (
     FieldFate(
         "spec.defaultServiceTemplate",
@@ -39,17 +69,19 @@ _MOVES = (
     FieldFate("spec.custom.versionPolicy", Fate.TYPED, "AIMModel.spec.profiles.versionPolicy", "any is called all"),
     FieldFate("spec.custom.type", Fate.RENAMED, "AIMProfile.spec.type", "the type is stated on each profile"),
     FieldFate(
-        "spec.custom.hardware.**",
+        "spec.custom.hardware.gpu.model",
         Fate.RENAMED,
-        "AIMModel.spec.profiles.overrides",
-        "hardware is stated in the overrides",
+        f"{_SELECTOR}.acceleratorModel",
+        "definitions for it are selected",
     ),
     FieldFate(
-        "spec.customTemplates[].**",
+        "spec.custom.hardware.gpu.requests",
         Fate.RENAMED,
-        "AIMProfileSet.spec",
-        "a profile set, or profiles, replace custom templates",
+        f"{_SELECTOR}.acceleratorCount",
+        "definitions for so many are selected",
     ),
+    FieldFate("spec.custom.hardware.**", Fate.NEEDS_DECISION, _SELECTOR, _NOT_SELECTED),
+    *_CUSTOM_TEMPLATES,
     FieldFate(
         "spec.profileCopy.selector.**",
         Fate.RENAMED,

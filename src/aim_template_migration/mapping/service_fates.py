@@ -11,16 +11,30 @@ def _same(path: str, reason: str, refusal: str = "") -> FieldFate:
 
 
 _BOTH = "both pipelines read it"
+_NO_INLINE_CUSTOM = (
+    "the profile pipeline has no inline custom model: a base-image AIMModel and a derived AIMModel replace it"
+)
 _ADAPTERS = "adapters on the target profile and their storage are not migrated in place"
 
 _MODEL = (
     _same("spec.model.name", "it stays; spec.profile.name decides which profile is used"),
     _same("spec.model.image", "it stays in place; a manifest gets an explicit AIMModel instead"),
+    *(
+        FieldFate(
+            f"spec.model.custom.{path}", Fate.RENAMED, f"AIMModel.spec.{target}", _NO_INLINE_CUSTOM, "CustomModel"
+        )
+        for path, target in (
+            ("baseImage", "image"),
+            ("modelSources[].**", "profiles.overrides.modelSources"),
+            ("hardware.gpu.model", "profiles.derivedFrom.selector.acceleratorModel"),
+            ("hardware.gpu.requests", "profiles.derivedFrom.selector.acceleratorCount"),
+        )
+    ),
     FieldFate(
-        "spec.model.custom.**",
-        Fate.REFUSED,
-        "AIMModel.spec.profiles",
-        "the profile pipeline has no inline custom model: a base-image AIMModel and a derived AIMModel replace it",
+        "spec.model.custom.hardware.**",
+        Fate.NEEDS_DECISION,
+        "AIMModel.spec.profiles.derivedFrom.selector",
+        "a selector states no minimum of video memory, no device resource and no quantity of CPU",
         "CustomModel",
     ),
 )

@@ -85,7 +85,8 @@ def test_every_row_says_why_and_refuses_with_a_known_code():
     [
         (("spec", "template", "name"), "x", "spec.template.name"),
         (("spec", "template"), {}, "spec.template.name"),
-        (("spec", "model", "custom", "hardware", "gpu", "model"), "x", "spec.model.custom.**"),
+        (("spec", "model", "custom", "hardware", "gpu", "model"), "x", "spec.model.custom.hardware.gpu.model"),
+        (("spec", "model", "custom", "hardware", "cpu", "limits"), "1", "spec.model.custom.hardware.**"),
         (("spec", "adapters", 3, "name"), "x", "spec.adapters[].**"),
         (("spec", "adapters"), [], "spec.adapters[].**"),
         (("spec", "env", 0, "value"), "x", "spec.env.**"),

@@ -1,0 +1,170 @@
+"""What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from aim_api.kinds import (
+    AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_RUNTIME_CONFIG,
+    AIM_CLUSTER_SERVICE_TEMPLATE,
+    AIM_MODEL,
+    AIM_PROFILE,
+    AIM_RUNTIME_CONFIG,
+    AIM_SERVICE_TEMPLATE,
+    Kind,
+)
+from aim_api.tree import Json, JsonObject, get_list, get_str
+from aim_template_migration.mapping.profile import Source
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
+
+VALUE_FIELDS: Mapping[str, frozenset[str]] = {
+    "AIMService": frozenset({"aimId", "baseImage", "baseModelName", "modelName", "profileName"}),
+    "AIMModel": frozenset({"aimId", "baseImage", "baseModelName", "image", "modelId", "modelSources", "version"}),
+    "AIMServiceTemplate": frozenset({"aimId", "image", "modelId", "modelSources", "precision"}),
+}
+"""Which values can be given for an object of a kind; the cluster-scoped kinds take the same."""
+
+Live = Callable[[Kind, str, str], JsonObject | None]
+"""Reads one object of a cluster by kind, namespace and name."""
+
+
+NAMESPACED_PROFILES = (AIM_SERVICE_TEMPLATE, AIM_PROFILE)
+CLUSTER_PROFILES = (AIM_CLUSTER_SERVICE_TEMPLATE, AIM_CLUSTER_PROFILE)
+"""Kinds of the input that are profiles, or become profiles, in the output."""
+
+
+def nothing_live(kind: Kind, namespace: str, name: str) -> None:
+    """Read nothing: the conversion contacts no cluster."""
+    del kind, namespace, name
+
+
+def value_fields(kind: str) -> frozenset[str]:
+    """Return which values can be given for an object of a kind."""
+    return VALUE_FIELDS.get(kind.replace("AIMCluster", "AIM"), frozenset())
+
+
+@dataclass(slots=True)
+class Values:
+    """Values that were given by hand.
+
+    Attributes:
+        by_id: the values by ``Kind/namespace/name`` or ``Kind/name``.
+        used: the ids whose values some object has taken.
+    """
+
+    by_id: Mapping[str, JsonObject] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def of(self, value: JsonObject, name: str) -> Json:
+        """Return the value ``name`` that is given for an object, or None."""
+        kind, own = get_str(value, "kind") or "", get_str(value, "metadata", "name") or ""
+        for key in dict.fromkeys((id_of(value), f"{kind}/{own}")):
+            given = self.by_id.get(key)
+            if given is not None:
+                self.used.add(key)
+                if name in given:
+                    return given[name]
+        return None
+
+    def text(self, value: JsonObject, name: str) -> str:
+        """Return a given value that is text, or an empty text."""
+        found = self.of(value, name)
+        return found if isinstance(found, str) else ""
+
+
+@dataclass(slots=True)
+class Context:
+    """Everything a recipe may look up.
+
+    Attributes:
+        objects: the objects of the input.
+        values: values that were given by hand.
+        live: reads a live cluster.
+        inline: base image and derived profiles of a custom model go into one AIMModel.
+        drafts: the conversions of the input's objects.
+        base_models: models of base images that were written so far, by namespace and name.
+    """
+
+    objects: tuple[JsonObject, ...]
+    values: Values = field(default_factory=Values)
+    live: Live = nothing_live
+    inline: bool = False
+    drafts: list[Draft] = field(default_factory=list)
+    base_models: dict[tuple[str, str], JsonObject] = field(default_factory=dict)
+
+    def in_input(self, kinds: Iterable[Kind], namespace: str, name: str) -> JsonObject | None:
+        """Return an object of the input by name, of the first kind that has one."""
+        return next((found for kind in kinds for found in self._named(kind, namespace, name)), None)
+
+    def find(self, kinds: Iterable[Kind], namespace: str, name: str) -> Source | None:
+        """Return an object by name, of the first kind that has one: of the input, else of the cluster."""
+        if not name:
+            return None
+        kinds = tuple(kinds)
+        found = self.in_input(kinds, namespace, name)
+        if found is None:
+            live = (self.live(kind, namespace if kind.namespaced else "", name) for kind in kinds)
+            found = next((item for item in live if item is not None), None)
+        return None if found is None else Source(id_of(found), found)
+
+    def model(self, namespace: str, name: str) -> Source | None:
+        """Return the model that a name means in a namespace."""
+        return self.find((AIM_MODEL, AIM_CLUSTER_MODEL), namespace, name)
+
+    def runtime_configs(self, namespace: str, name: str) -> tuple[Source, ...]:
+        """Return the runtime configs that a name means in a namespace, lowest precedence first."""
+        found = (self.find((kind,), namespace, name) for kind in (AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG))
+        return tuple(config for config in found if config is not None)
+
+    def models_of_image(self, namespace: str, image: str, *, cluster: bool) -> Iterator[JsonObject]:
+        """Yield the models of the input that onboard an image and nothing else."""
+        kinds = (AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL)
+        for kind in kinds:
+            for found in self._of_kind(kind, namespace):
+                if get_str(found, "spec", "image") == image and is_image_model(found):
+                    yield found
+
+    def templates_of(self, namespace: str, model: str, *, cluster: bool) -> Iterator[JsonObject]:
+        """Yield the templates of the input that belong to a model."""
+        kinds = (AIM_CLUSTER_SERVICE_TEMPLATE,) if cluster else (AIM_SERVICE_TEMPLATE,)
+        for kind in kinds:
+            for found in self._of_kind(kind, namespace):
+                if get_str(found, "spec", "modelName") == model:
+                    yield found
+
+    def profile_is_written(self, namespace: str, name: str) -> bool:
+        """Return whether the output has a profile of this name, from a template or from the input itself."""
+        return self.in_input((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), namespace, name) is not None
+
+    def profile_draft(self, kinds: Iterable[Kind], namespace: str, name: str) -> Draft | None:
+        """Return the conversion that gives a profile of this name, of the first kind of input that has one."""
+        for kind in kinds:
+            for draft in self.drafts:
+                own = "" if not kind.namespaced else namespace
+                if get_str(draft.source, "kind") == kind.name and (draft.namespace, draft.name) == (own, name):
+                    return draft
+        return None
+
+    def _named(self, kind: Kind, namespace: str, name: str) -> Iterator[JsonObject]:
+        return (found for found in self._of_kind(kind, namespace) if get_str(found, "metadata", "name") == name)
+
+    def _of_kind(self, kind: Kind, namespace: str) -> Iterator[JsonObject]:
+        for found in self.objects:
+            if get_str(found, "kind") != kind.name:
+                continue
+            if not kind.namespaced or (get_str(found, "metadata", "namespace") or "") == namespace:
+                yield found
+
+
+LEGACY_MODEL_FIELDS = ("custom", "customTemplates", "modelSources", "profileCopy", "derivedFrom")
+
+
+def is_image_model(model: JsonObject) -> bool:
+    """Return whether a model is an image alone: nothing is derived from it and it has no weights of its own."""
+    spec = model.get("spec")
+    if not isinstance(spec, dict):
+        return False
+    lists = ("customTemplates", "modelSources")
+    given = [name for name in LEGACY_MODEL_FIELDS if name in spec and (name not in lists or get_list(spec, name))]
+    return not given and "profiles" not in spec

@@ -1,0 +1,118 @@
+"""Conversion of a set of objects: each by the recipe of its kind, with the others as what it may refer to (pure)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from aim_api.kinds import (
+    AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_SERVICE_TEMPLATE,
+    AIM_GROUP,
+    AIM_KINDS,
+    AIM_MODEL,
+    AIM_PROFILE,
+    AIM_SERVICE,
+    AIM_SERVICE_TEMPLATE,
+    AIM_TEMPLATE_CACHE,
+    LEGACY_VERSION,
+)
+from aim_api.tree import Json, JsonObject, get_map, get_str
+from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.model_fates import MODEL_FATES
+from aim_template_migration.mapping.recipes.context import Context, Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.model import convert_model
+from aim_template_migration.mapping.recipes.object_fates import whole_object
+from aim_template_migration.mapping.recipes.service import convert_service
+from aim_template_migration.mapping.recipes.template import convert_template
+from aim_template_migration.mapping.recipes.template_cache import convert_template_cache
+from aim_template_migration.mapping.service_fates import SERVICE_FATES
+from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
+
+_AT_V1ALPHA2 = FateTable(
+    "AIMProfile",
+    tuple(
+        FieldFate(path, Fate.MAPPED, f"AIMProfile.{path.removesuffix('.**')}", "it is at v1alpha2 already")
+        for path in ("apiVersion", "kind", "metadata.**", "spec.**", "status.**")
+    ),
+)
+
+TABLES = {
+    AIM_SERVICE.name: whole_object(SERVICE_FATES),
+    AIM_MODEL.name: whole_object(MODEL_FATES),
+    AIM_CLUSTER_MODEL.name: whole_object(MODEL_FATES),
+    AIM_SERVICE_TEMPLATE.name: whole_object(TEMPLATE_FATES),
+    AIM_CLUSTER_SERVICE_TEMPLATE.name: whole_object(TEMPLATE_FATES),
+    AIM_TEMPLATE_CACHE.name: whole_object(TEMPLATE_CACHE_FATES),
+    AIM_PROFILE.name: _AT_V1ALPHA2,
+    AIM_CLUSTER_PROFILE.name: _AT_V1ALPHA2,
+}
+
+_Recipe = Callable[[Draft, Context], None]
+
+_RECIPES: tuple[tuple[str, _Recipe], ...] = (
+    (AIM_CLUSTER_SERVICE_TEMPLATE.name, partial(convert_template, cluster=True)),
+    (AIM_SERVICE_TEMPLATE.name, partial(convert_template, cluster=False)),
+    (AIM_CLUSTER_MODEL.name, partial(convert_model, cluster=True)),
+    (AIM_MODEL.name, partial(convert_model, cluster=False)),
+    (AIM_TEMPLATE_CACHE.name, convert_template_cache),
+    (AIM_SERVICE.name, convert_service),
+)
+"""In the order in which they run: later ones refer to what earlier ones have made."""
+
+_KNOWN = {kind.name: kind for kind in AIM_KINDS}
+
+
+def is_aim_object(value: Json) -> bool:
+    """Return whether a value is an object of the AIM API."""
+    return (get_str(value, "apiVersion") or "").partition("/")[0] == AIM_GROUP
+
+
+def convert_objects(
+    objects: Sequence[JsonObject],
+    *,
+    values: Values | None = None,
+    live: Live = nothing_live,
+    inline: bool = False,
+) -> list[Draft | None]:
+    """Convert objects; what is foreign to the AIM API, or stays at v1alpha1 in both pipelines, is None.
+
+    Args:
+        objects: the objects of the whole input.
+        values: values that were given by hand.
+        live: reads a live cluster, for what the input does not state.
+        inline: put base image and derived profiles of a custom model into one AIMModel.
+    """
+    drafts = [_draft(value) for value in objects]
+    known = [draft for draft in drafts if draft is not None]
+    own = tuple(draft.source for draft in known)
+    context = Context(own, values or Values(), live, inline, known)
+    for kind, recipe in _RECIPES:
+        for draft in known:
+            if get_str(draft.source, "kind") == kind and not draft.gaps:
+                recipe(draft, context)
+    return drafts
+
+
+def _draft(value: JsonObject) -> Draft | None:
+    if not is_aim_object(value):
+        return None
+    kind, version = get_str(value, "kind") or "", (get_str(value, "apiVersion") or "").partition("/")[2]
+    table = TABLES.get(kind)
+    known = _KNOWN.get(kind)
+    if known is not None and version in _versions(kind):
+        if table is None:
+            return None
+        draft = Draft(value, table)
+        draft.unchanged = kind in (AIM_PROFILE.name, AIM_CLUSTER_PROFILE.name) or not get_map(value, "spec")
+        return draft
+    draft = Draft(value, table or _AT_V1ALPHA2)
+    draft.unchanged = True
+    draft.need(("kind",), f"{get_str(value, 'apiVersion')} {kind} is not known, so it stays as it is", near=("kind",))
+    return draft
+
+
+def _versions(kind: str) -> frozenset[str]:
+    both = kind in (AIM_SERVICE.name, AIM_MODEL.name, AIM_CLUSTER_MODEL.name)
+    return frozenset({LEGACY_VERSION, "v1alpha2"} if both else {_KNOWN[kind].version})

@@ -1,0 +1,177 @@
+"""AIMModel with own weights: a model of the base image and one derived from its definitions (G, "Custom models")."""
+
+from dataclasses import replace
+
+from aim_api.tree import JsonObject, get_objects, get_str
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.recipes.context import Context
+from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
+from aim_template_migration.mapping.recipes.draft import Beside, Draft
+from aim_template_migration.mapping.recipes.hardware import accelerator_fields
+from aim_template_migration.mapping.recipes.images import base_model, image_tag
+from aim_template_migration.mapping.recipes.ledger import Path
+
+_CUSTOM: Path = ("spec", "custom")
+_PROFILES: Path = ("spec", "profiles")
+_SELECTOR: Path = (*_PROFILES, "derivedFrom", "selector")
+_OVERRIDES: Path = (*_PROFILES, "overrides")
+
+_OF_THE_IMAGE = ("runtimeConfigName", "discovery", "imageMetadata")
+_OF_BOTH = ("imagePullSecrets", "serviceAccountName")
+
+
+def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> None:
+    """Derive the model's profiles from all definitions of its base image."""
+    place, image = _base_image(draft)
+    base: Beside | None = None
+    reference: JsonObject | None = None
+    if context.inline:
+        image = _own_image(draft, context, place, image)
+    else:
+        reference, base = base_model(draft, context, image, place, cluster=cluster)
+    draft.put((*_SELECTOR, "role"), "base")
+    if reference is not None:
+        draft.put((*_SELECTOR, "modelRef"), reference)
+    for name, source in accelerator_fields(draft, (*_CUSTOM, "hardware")).items():
+        draft.move(source, (*_SELECTOR, name), reason="definitions for this hardware are selected")
+    _version(draft, context, context.values.text(draft.source, "baseImage") or image)
+    weights = _identity(draft, context)
+    _settings_of_the_image(draft, base, inline=context.inline)
+    draft.lose(
+        (*_CUSTOM, "type"),
+        "derived profiles have the type of their sources",
+        "let services accept it: spec.profile.selector.minimumType",
+    )
+    if draft.given(*_CUSTOM) in ({}, None):
+        draft.drop(_CUSTOM, "an empty custom block says nothing")
+    selector: JsonObject = {"role": "base"}
+    if reference is not None:
+        selector["modelRef"] = reference
+    elif draft.name:
+        selector["modelRef"] = {"name": draft.name}
+    wanted = context.values.text(draft.source, "baseImage") or image
+    convert_custom_templates(draft, replace(weights, image=wanted), selector, cluster=cluster)
+
+
+def _base_image(draft: Draft) -> tuple[Path, str]:
+    """Return where the input states the base image, in G's shape or in the served one, and the image."""
+    for place in ((*_CUSTOM, "image"), ("spec", "image")):
+        image = get_str(draft.source, *place)
+        if image:
+            return place, image
+    return ("spec", "image"), ""
+
+
+def _own_image(draft: Draft, context: Context, place: Path, image: str) -> str:
+    """Put the base image into the model itself."""
+    wanted = context.values.text(draft.source, "baseImage") or image
+    target: Path = ("spec", "image")
+    if image:
+        draft.move(place, target)
+    if wanted and wanted != image:
+        draft.put(target, wanted)
+        if image:
+            reason = "the given values name the base image"
+            draft.account(place, draft.id, target, fate=Fate.TYPED, reason=reason)
+    if not wanted:
+        draft.need(target, "the base image is not known; state it by --values as baseImage", near=("spec",))
+    return wanted
+
+
+def _version(draft: Draft, context: Context, image: str) -> None:
+    """State which versions of the base definitions are taken: all, unless the model says otherwise."""
+    source: Path = (*_CUSTOM, "versionPolicy")
+    policy = version_policy(draft.given(*source)) or "all"
+    if draft.has(*source):
+        move_policy(draft, source)
+    else:
+        draft.put((*_PROFILES, "versionPolicy"), policy)
+    if policy == "pinned":
+        put_version(draft, context, image)
+
+
+def version_policy(value: object) -> str:
+    """Return the word of v1alpha2 for a policy of v1alpha1."""
+    return "all" if value == "any" else value if isinstance(value, str) else ""
+
+
+def move_policy(draft: Draft, source: Path) -> None:
+    """Carry a policy; ``any`` is an older word for ``all``."""
+    value = draft.given(*source)
+    target: Path = (*_PROFILES, "versionPolicy")
+    if value == "any":
+        draft.retype(source, target, "all")
+    else:
+        draft.move(source, target, fate=Fate.RENAMED, reason="the policy is stated beside the derivation")
+
+
+def put_version(draft: Draft, context: Context, image: str) -> None:
+    """State the pinned version: the given one, or the tag of the image."""
+    version = context.values.text(draft.source, "version") or image_tag(image)
+    if version:
+        draft.put((*_PROFILES, "version"), version)
+        return
+    draft.need(
+        (*_PROFILES, "version"),
+        "a pinned derivation needs the version of its sources; state it by --values as version, or choose another "
+        "versionPolicy",
+        near=("spec",),
+    )
+
+
+def _identity(draft: Draft, context: Context) -> Weights:
+    """Name the derived profiles and give them the weights."""
+    given = context.values.text(draft.source, "aimId")
+    aim_id = given or get_str(draft.source, "spec", "aimId") or ""
+    if draft.has("spec", "aimId"):
+        draft.move(("spec", "aimId"), (*_OVERRIDES, "aimId"), fate=Fate.RENAMED, reason="it names the derived profiles")
+    if given:
+        draft.put((*_OVERRIDES, "aimId"), given)
+    if not aim_id:
+        draft.need(
+            (*_OVERRIDES, "aimId"),
+            "derived profiles need an AIM id; state it in spec.aimId, or by --values as aimId",
+            near=("spec",),
+        )
+    sources = get_objects(draft.source, "spec", "modelSources")
+    model_id = context.values.text(draft.source, "modelId") or (get_str(sources[0], "modelId") if sources else "") or ""
+    if model_id:
+        draft.put((*_OVERRIDES, "modelId"), model_id)
+    else:
+        draft.need(
+            (*_OVERRIDES, "modelId"),
+            "derived profiles need a model id; state it by --values as modelId",
+            near=("spec",),
+        )
+    draft.move(
+        ("spec", "modelSources"),
+        (*_OVERRIDES, "modelSources"),
+        fate=Fate.RENAMED,
+        reason="the derived profiles have these weights",
+    )
+    return Weights("", aim_id, model_id, tuple(sources), ("spec", "modelSources"), derived=True)
+
+
+def _settings_of_the_image(draft: Draft, base: Beside | None, *, inline: bool) -> None:
+    """Carry what concerns the base image to its model."""
+    if draft.has("spec", "env"):
+        draft.move(
+            ("spec", "env"),
+            (*_OVERRIDES, "containerEnv"),
+            fate=Fate.RENAMED,
+            reason="templates of own weights got it as their environment",
+        )
+    if inline:
+        return
+    for name in _OF_THE_IMAGE:
+        if draft.has("spec", name) and base is not None:
+            draft.give(("spec", name), base, ("spec", name), reason="it concerns the base image")
+        elif draft.has("spec", name):
+            draft.leave(
+                ("spec", name),
+                "it concerns the base image, whose model is written elsewhere",
+                f"state it in spec.{name} of that model, and remove it here",
+            )
+    for name in _OF_BOTH:
+        if draft.has("spec", name) and base is not None:
+            draft.give(("spec", name), base, ("spec", name), keep=True)

@@ -1,0 +1,250 @@
+"""AIMModel ``spec.customTemplates``: covered by a derivation, or profile sets and profiles (G, "Resource mapping")."""
+
+from dataclasses import dataclass
+
+from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_PROFILE_SET, AIM_PROFILE, AIM_PROFILE_SET
+from aim_api.names import derive_name
+from aim_api.tree import JsonObject, get, get_list, get_map, get_str, has
+from aim_template_migration.mapping.defaulting import is_empty
+from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_merge, split_engine_args
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, new_object
+from aim_template_migration.mapping.recipes.ledger import Path
+
+_TEMPLATES: Path = ("spec", "customTemplates")
+
+_SELECTING: tuple[tuple[Path, str], ...] = (
+    (("hardware", "gpu", "model"), "acceleratorModel"),
+    (("hardware", "gpu", "requests"), "acceleratorCount"),
+    (("profile", "metric"), "metric"),
+    (("profile", "precision"), "precision"),
+    (("acceleratorModel",), "acceleratorModel"),
+    (("acceleratorType",), "acceleratorType"),
+    (("acceleratorCount",), "acceleratorCount"),
+    (("metric",), "metric"),
+    (("precision",), "precision"),
+    (("engine",), "engine"),
+)
+"""Where a custom template says what it is for, in the served shape and in G's, and the selector's field for it."""
+
+_LOST: tuple[tuple[Path, str, str], ...] = (
+    (
+        ("hardware", "gpu", "minVram"),
+        "no field states a minimum of video memory",
+        "state the model in acceleratorModel",
+    ),
+    (
+        ("hardware", "gpu", "resourceName"),
+        "the device that is asked for follows from the accelerator's vendor",
+        "state acceleratorVendor",
+    ),
+    (("hardware", "cpu"), "quantities of CPU are no accelerator", "state them in spec.resources of a profile"),
+)
+_DEFAULT_DEVICE = "amd.com/gpu"
+_COVERED = "the derivation takes every definition of the base image, this one's among them"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What profiles of a model serve.
+
+    Attributes:
+        image: the image that serves it, empty where it is not known.
+        aim_id: the model family, empty where it is not known.
+        model_id: the model variant, empty where it is not known.
+        sources: the model sources.
+        place: where the input states the sources.
+        derived: the model itself derives profiles with these weights from every definition of the image.
+    """
+
+    image: str = ""
+    aim_id: str = ""
+    model_id: str = ""
+    sources: tuple[JsonObject, ...] = ()
+    place: Path = ()
+    derived: bool = False
+
+
+def convert_custom_templates(draft: Draft, weights: Weights, selector: JsonObject, *, cluster: bool) -> None:
+    """Convert every custom template of a model.
+
+    Args:
+        draft: the conversion of the model.
+        weights: what its profiles serve.
+        selector: what profile sets select from.
+        cluster: whether the model is cluster-scoped.
+    """
+    templates = draft.given(*_TEMPLATES)
+    if not isinstance(templates, list) or not all(isinstance(item, dict) for item in templates):
+        return
+    draft.drop(_TEMPLATES, "an empty list states no template")
+    for index, item in enumerate(templates):
+        if isinstance(item, dict):
+            _Template(draft, weights, index, item, cluster=cluster).convert(selector)
+
+
+class _Template:
+    """The conversion of one custom template."""
+
+    def __init__(self, draft: Draft, weights: Weights, index: int, item: JsonObject, *, cluster: bool) -> None:
+        self._draft = draft
+        self._weights = weights
+        self._index = index
+        self._item = item
+        self._cluster = cluster
+        self._place: Path = (*_TEMPLATES, index)
+
+    def convert(self, selector: JsonObject) -> None:
+        """Convert it: one with settings of its own into an object of its own."""
+        # Every field is unknown until a step below says better.
+        self._draft.leave(self._place, "a custom template has no such field", "remove it")
+        if isinstance(self._item.get("customProfile"), dict) or (self._weights.sources and not self._weights.derived):
+            self._to_profile()
+        elif get_list(self._item, "env") or not self._weights.derived:
+            self._to_set(selector)
+        else:
+            self._covered()
+        for path, reason, advice in _LOST:
+            value = get(self._item, *path)
+            if value == _DEFAULT_DEVICE:
+                self._account(path, "", (), "it is the device of AMD accelerators", fate=Fate.DEFAULTED)
+            elif not is_empty(value):
+                self._draft.leave((*self._place, *path), reason, advice)
+
+    def _covered(self) -> None:
+        target: Path = ("spec", "profiles", "derivedFrom")
+        for path in (("name",), *(path for path, _ in _SELECTING)):
+            self._account(path, self._draft.id, target, _COVERED)
+        self._type_is_inherited()
+        self._draft.note(
+            self._place,
+            "the custom template is replaced by the definitions of the base image; verify that the image publishes one "
+            "for its accelerator, precision and metric",
+        )
+
+    def _to_set(self, selector: JsonObject) -> None:
+        kind = AIM_CLUSTER_PROFILE_SET if self._cluster else AIM_PROFILE_SET
+        made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
+        made.put(("spec", "selector"), dict(selector))
+        for path, name in _SELECTING:
+            if self._states(path, name):
+                self._give(made, path, ("spec", "selector", name))
+        made.put(("spec", "versionPolicy"), "all")
+        overrides: Path = ("spec", "overrides")
+        if self._weights.derived:
+            self._identity(made, overrides)
+        self._environment(made, (*overrides, "containerEnv"), (*overrides, "engineArgs"), {})
+        self._type_is_inherited()
+
+    def _to_profile(self) -> None:
+        kind = AIM_CLUSTER_PROFILE if self._cluster else AIM_PROFILE
+        made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
+        self._identity(made, ("spec",))
+        for path, name in _SELECTING:
+            if self._states(path, name):
+                self._give(made, path, ("spec", name))
+        for name in ("type", "image"):
+            if not is_empty(self._item.get(name)):
+                self._give(made, (name,), ("spec", name))
+        if self._weights.image and not get_str(made.value, "spec", "image"):
+            made.put(("spec", "image"), self._weights.image)
+        custom = get_map(self._item, "customProfile")
+        arguments = get_map(custom, "engineArgs")
+        self._account(("customProfile", "engineArgs"), made.id, ("spec", "engineArgs"), "a profile holds its own")
+        if "engineArgs" in self._item:
+            arguments = deep_merge(arguments, get_map(self._item, "engineArgs"))
+            self._account(("engineArgs",), made.id, ("spec", "engineArgs"), "a profile holds its own")
+        self._environment(made, ("spec", "containerEnv"), ("spec", "engineArgs"), arguments)
+        if get_map(custom, "envVars"):
+            self._give(made, ("customProfile", "envVars"), ("spec", "engineEnv"))
+        self._draft.note(
+            self._place,
+            "a profile that is written by hand is found by name or by spec.profile.selector.aimId, not by its model",
+        )
+
+    def _name(self) -> str:
+        stated = get_str(self._item, "name")
+        if stated:
+            return stated
+        parts = [get_str(self._item, *path) or "" for path, _ in _SELECTING]
+        return derive_name([part for part in (self._draft.name, str(self._index + 1), *parts) if part])
+
+    def _beside(self, value: JsonObject) -> Beside:
+        made = Beside(value, above=False)
+        self._draft.beside.append(made)
+        if get_str(self._item, "name"):
+            self._account(("name",), made.id, ("metadata", "name"), "the object is named like the template")
+        return made
+
+    def _states(self, path: Path, name: str) -> bool:
+        """Return whether the template states something that can be carried, and say so where it can't."""
+        value = get(self._item, *path)
+        if is_empty(value):
+            return False
+        if name == "precision" and value == "auto":
+            advice = "state the precision that is meant"
+            self._draft.leave((*self._place, *path), "no profile has the precision auto", advice)
+            return False
+        if path[0] == "hardware" and value == 0:
+            reason = "a pod on a node with accelerators that asks for none can't be stated"
+            self._draft.leave((*self._place, *path), reason, "state how many accelerators it needs")
+            return False
+        return True
+
+    def _identity(self, made: Beside, target: Path) -> None:
+        for name, known in (("aimId", self._weights.aim_id), ("modelId", self._weights.model_id)):
+            if get_str(self._item, name):
+                self._give(made, (name,), (*target, name))
+            elif known:
+                made.put((*target, name), known)
+            elif name == "aimId" or self._weights.derived:
+                self._draft.need(
+                    (*target, name),
+                    f"nothing states {name}; state it by --values for the model, or in the custom template",
+                    near=self._place,
+                    object_=made.id,
+                )
+        if self._weights.sources:
+            made.put((*target, "modelSources"), list(self._weights.sources))
+            made.origins[*target, "modelSources"] = self._weights.place
+        else:
+            # Without sources the server would take the profile for a base definition.
+            made.put((*target, "modelSources"), [{}])
+            self._draft.need(
+                (*target, "modelSources"),
+                "nothing states the model sources; state them in spec.modelSources of the model",
+                near=self._place,
+                object_=made.id,
+            )
+
+    def _environment(self, made: Beside, env: Path, args: Path, arguments: JsonObject) -> None:
+        given = [item for item in get_list(self._item, "env") if isinstance(item, dict)]
+        others, found, fault = split_engine_args(given)
+        if fault:
+            others, found = given, {}
+        if others:
+            made.put(env, list(others))
+            self._account(("env",), made.id, env, "it is the container's environment")
+            for index, item in enumerate(others):
+                made.origins[*env, index] = (*self._place, "env", given.index(item))
+        for index, item in enumerate(given):
+            if item not in others:
+                self._account(("env", index), made.id, args, f"{ENGINE_ARGS} holds engine arguments", fate=Fate.TYPED)
+        merged = deep_merge(arguments, found)
+        if merged:
+            made.put(args, merged)
+
+    def _type_is_inherited(self) -> None:
+        if not is_empty(self._item.get("type")):
+            reason = "derived profiles have the type of their sources"
+            advice = "let services accept it: spec.profile.selector.minimumType"
+            self._draft.leave((*self._place, "type"), reason, advice, fate=Fate.REFUSED)
+
+    def _give(self, made: Beside, path: Path, target: Path) -> None:
+        made.put(target, get(self._item, *path))
+        made.origins[target] = (*self._place, *path)
+        self._account(path, made.id, target, "")
+
+    def _account(self, path: Path, object_: str, target: Path, reason: str, *, fate: Fate = Fate.RENAMED) -> None:
+        if has(self._item, *path):
+            self._draft.account((*self._place, *path), object_, target, fate=fate, reason=reason)

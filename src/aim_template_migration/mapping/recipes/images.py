@@ -1,0 +1,97 @@
+"""What the reference of an image says, and the models of base images."""
+
+from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
+from aim_api.names import derive_name
+from aim_api.tree import JsonObject, get_str
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.recipes.context import Context
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, new_object
+from aim_template_migration.mapping.recipes.ledger import Path
+
+_DIGEST_DIGITS = 6
+
+
+def image_tag(image: str) -> str:
+    """Return the tag of an image reference, empty where it has none or names a digest."""
+    if "@" in image:
+        return ""
+    return image.rpartition("/")[2].partition(":")[2]
+
+
+def image_model_name(image: str) -> str:
+    """Return the name that the template pipeline gives the AIMModel which it makes for ``spec.model.image``.
+
+    The same name is taken, so that the object is updated that such a service has made already, instead of a second one
+    being created (legacy pipeline facts, name formulas).
+    """
+    reference, _, digest = image.partition("@")
+    name = reference.rpartition("/")[2].partition(":")[0]
+    version = digest.rpartition(":")[2][:_DIGEST_DIGITS] if digest else image_tag(image) or "latest"
+    return derive_name([name, version], [image])
+
+
+def base_model(
+    draft: Draft, context: Context, image: str, place: Path, *, cluster: bool
+) -> tuple[JsonObject, Beside | None]:
+    """Return a reference to the model of a base image, and that model where it has to be written.
+
+    Image and name are taken from the given values, from a model of the input that onboards the image, or left out.
+
+    Args:
+        draft: the conversion that needs the base image.
+        context: what else is known.
+        image: the image that the input states, or an empty text.
+        place: where the input states it.
+        cluster: whether the model is cluster-scoped.
+    """
+    wanted = context.values.text(draft.source, "baseImage") or image
+    name = context.values.text(draft.source, "baseModelName")
+    namespace = "" if cluster else draft.namespace
+    known = next(context.models_of_image(namespace, wanted, cluster=cluster), None) if wanted else None
+    if known is not None and name in ("", get_str(known, "metadata", "name")):
+        _account_image(draft, place, image, wanted, id_of(known))
+        return {"name": get_str(known, "metadata", "name") or ""}, None
+    written = context.base_models.get((namespace, name)) if name else None
+    if written is not None and get_str(written, "spec", "image") == wanted:
+        _account_image(draft, place, image, wanted, id_of(written))
+        return {"name": name}, None
+    beside = _new_base_model(draft, name, namespace, wanted, cluster=cluster)
+    if image:
+        beside.origins["spec", "image"] = place
+    _account_image(draft, place, image, wanted, beside.id)
+    if name:
+        context.base_models[namespace, name] = beside.value
+        return {"name": name}, beside
+    draft.need(
+        ("metadata", "name"),
+        "the AIMModel of the base image needs a name; state it by --values as baseModelName, or add that model to the "
+        "input",
+        near=place,
+        object_=beside.id,
+    )
+    return {}, beside
+
+
+def _new_base_model(draft: Draft, name: str, namespace: str, image: str, *, cluster: bool) -> Beside:
+    kind = AIM_CLUSTER_MODEL if cluster else AIM_MODEL
+    beside = Beside(new_object(kind, name, namespace, {"image": image} if image else {}))
+    draft.beside.append(beside)
+    if not image:
+        draft.need(
+            ("spec", "image"),
+            "the base image is not known; state it by --values as baseImage",
+            near=("spec",),
+            object_=beside.id,
+        )
+    return beside
+
+
+def _account_image(draft: Draft, place: Path, image: str, wanted: str, object_: str) -> None:
+    if not image:
+        return
+    draft.drop(place)
+    if wanted == image:
+        draft.account(place, object_, ("spec", "image"))
+    else:
+        reason = "the given values name the base image"
+        draft.account(place, object_, ("spec", "image"), fate=Fate.TYPED, reason=reason)

@@ -1,0 +1,91 @@
+"""AIMService ``spec.model``: an image or own weights become AIMModels of their own (G, "Resource mapping")."""
+
+from aim_api.kinds import AIM_MODEL
+from aim_api.names import derive_name
+from aim_api.tree import get_map, get_objects, get_str
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.recipes.context import Context
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, new_object, object_id
+from aim_template_migration.mapping.recipes.hardware import accelerator_fields
+from aim_template_migration.mapping.recipes.images import base_model, image_model_name
+from aim_template_migration.mapping.recipes.ledger import Path
+
+_MODEL: Path = ("spec", "model")
+_COPIED = ("runtimeConfigName", "imagePullSecrets", "serviceAccountName")
+
+
+def convert_service_model(draft: Draft, context: Context) -> None:
+    """Give an image, or own weights, a model of their own and name it."""
+    model = get_map(draft.source, *_MODEL)
+    if get_str(model, "name"):
+        return
+    image = get_str(model, "image")
+    if image:
+        _image(draft, context, image)
+    elif isinstance(model.get("custom"), dict):
+        _custom(draft, context)
+
+
+def _image(draft: Draft, context: Context, image: str) -> None:
+    path: Path = (*_MODEL, "image")
+    known = next(context.models_of_image(draft.namespace, image, cluster=False), None)
+    name = context.values.text(draft.source, "modelName") or get_str(known, "metadata", "name") or ""
+    name = name or image_model_name(image)
+    written = context.base_models.get((draft.namespace, name))
+    beside = None
+    if known is None and written is None:
+        beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
+        context.base_models[draft.namespace, name] = beside.value
+        draft.beside.append(beside)
+        for field in _COPIED:
+            if draft.has("spec", field):
+                draft.give(("spec", field), beside, ("spec", field), keep=True)
+    target = beside.id if beside else object_id(AIM_MODEL.name, draft.namespace, name)
+    draft.put((*_MODEL, "name"), name)
+    draft.drop(path)
+    draft.account(path, target, ("spec", "image"), fate=Fate.RENAMED, reason="the image has a model of its own")
+    draft.note(
+        path,
+        f"the image gets the AIMModel {name}; spec.model of a service that exists can't change, so such a service has "
+        "to be created anew or migrated in place",
+    )
+
+
+def _custom(draft: Draft, context: Context) -> None:
+    path: Path = (*_MODEL, "custom")
+    custom = get_map(draft.source, *path)
+    reference, base = base_model(
+        draft, context, get_str(custom, "baseImage") or "", (*path, "baseImage"), cluster=False
+    )
+    name = context.values.text(draft.source, "modelName") or derive_name([draft.name, "model"])
+    derived = Beside(new_object(AIM_MODEL, name, draft.namespace, {}))
+    draft.beside.append(derived)
+    for field in _COPIED:
+        if base and draft.has("spec", field):
+            draft.give(("spec", field), base, ("spec", field), keep=True)
+    profiles: Path = ("spec", "profiles")
+    selector: Path = (*profiles, "derivedFrom", "selector")
+    derived.put((*selector, "role"), "base")
+    derived.put((*selector, "modelRef"), reference)
+    for key, source in accelerator_fields(draft, (*path, "hardware")).items():
+        draft.give(source, derived, (*selector, key))
+    derived.put((*profiles, "versionPolicy"), "all")
+    _identity(draft, context, derived, (*profiles, "overrides"))
+    sources = get_objects(custom, "modelSources")
+    if sources:
+        derived.put((*profiles, "overrides", "modelId"), sources[0].get("modelId"))
+        draft.give((*path, "modelSources"), derived, (*profiles, "overrides", "modelSources"))
+    draft.put((*_MODEL, "name"), name)
+
+
+def _identity(draft: Draft, context: Context, derived: Beside, overrides: Path) -> None:
+    aim_id = context.values.text(draft.source, "aimId")
+    if aim_id:
+        derived.put((*overrides, "aimId"), aim_id)
+        return
+    draft.need(
+        (*overrides, "aimId"),
+        "derived profiles need an AIM id, which a service does not state; state it by --values as aimId",
+        near=(*_MODEL, "custom"),
+        object_=derived.id,
+    )

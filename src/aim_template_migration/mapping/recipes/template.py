@@ -1,0 +1,220 @@
+"""AIMServiceTemplate and AIMClusterServiceTemplate become profiles (G, "AIMServiceTemplate → AIMProfile").
+
+What the profile states is decided by the same mapping as in a migration in place; here every value also keeps its place
+in the manifest.
+"""
+
+from aim_api.kinds import (
+    AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_SERVICE_TEMPLATE,
+    AIM_MODEL,
+    AIM_PROFILE,
+    AIM_SERVICE_TEMPLATE,
+)
+from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_objects, get_str
+from aim_template_migration.mapping.defaulting import is_empty
+from aim_template_migration.mapping.engine_settings import (
+    ENGINE_ARGS,
+    FRAMEWORK_VARIABLES,
+    deep_merge,
+    split_engine_args,
+)
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
+from aim_template_migration.mapping.recipes.context import Context
+from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.hardware import accelerator_fields
+from aim_template_migration.mapping.recipes.ledger import Path
+from aim_template_migration.mapping.recipes.versions import to_kind
+from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
+
+REDISCOVERY = (
+    "it is simpler to create the model through v1alpha2 discovery and let the controller publish the profile; write it "
+    "by hand only where discovery can't run"
+)
+
+_FLAT = frozenset(row.path.removesuffix(".**").removeprefix("spec.") for row in TEMPLATE_FATES.fates if not row.served)
+"""Fields that only G's examples show; they are those of a profile already."""
+
+_GIVEN = ("aimId", "modelId", "modelSources", "precision")
+_DECIDED_HERE = frozenset({"caching", "containerEnv", "engineArgs"})
+_GAPS = {"spec.image": "image", "spec.aimId": "aimId", "spec.modelId": "modelId", "spec.modelSources": "modelSources"}
+
+
+def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
+    """Convert one template."""
+    to_kind(draft, (AIM_CLUSTER_PROFILE if cluster else AIM_PROFILE).name)
+    spec = get_map(draft.source, "spec")
+    mapped, given = _mapped(draft, context, cluster=cluster)
+    for name, source in accelerator_fields(draft, ("spec", "hardware")).items():
+        draft.move(source, ("spec", name))
+    draft.move(("spec", "customProfile", "engineArgs"), ("spec", "engineArgs"))
+    draft.move(("spec", "customProfile", "envVars"), ("spec", "engineEnv"))
+    _environment(draft, mapped)
+    _engine_args(draft, spec, mapped)
+    _precision(draft, mapped)
+    for name, value in mapped.spec.items():
+        if name not in _DECIDED_HERE and (name not in _FLAT or name not in spec) and draft.get("spec", name) != value:
+            draft.put(("spec", name), value)
+    _model_name(draft, mapped)
+    _runtime_config(draft, context)
+    if cluster and draft.has("spec", "caching"):
+        draft.leave(
+            ("spec", "caching"),
+            "cluster-scoped profiles make no caches",
+            "remove it, and enable caching on a profile in a namespace or let the service make its cache",
+        )
+    _gaps(draft, mapped, given)
+    draft.lead(("spec",), "aimId", "modelId", "image")
+    draft.note(("kind",), REDISCOVERY)
+
+
+def _mapped(draft: Draft, context: Context, *, cluster: bool) -> tuple[MappedProfile, JsonObject]:
+    """Return the profile by the common mapping, from all that is known, and the values that were given by hand."""
+    name = get_str(draft.source, "spec", "modelName") or ""
+    model = context.find((AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL), draft.namespace, name)
+    given = _given(draft, context, name, cluster=cluster)
+    template = _with_status(draft, context, cluster=cluster)
+    spec = {key: value for key, value in get_map(template, "spec").items() if key not in _FLAT}
+    spec |= {
+        key: value for key, value in given.items() if key in _GIVEN and (key == "precision" or is_empty(spec.get(key)))
+    }
+    inherited = get_list(model.obj, "spec", "modelSources") if model else []
+    if inherited and is_empty(spec.get("modelSources")) and not get_list(template, "status", "modelSources"):
+        spec["modelSources"] = inherited
+    if model is None and "image" in given:
+        model = Source("the given values", {"spec": {"image": given["image"]}})
+    config = get_str(draft.source, "spec", "runtimeConfigName") or "default"
+    mapped = map_profile(
+        ProfileSources(
+            target=draft.id,
+            template=Source(draft.id, {**template, "spec": spec}),
+            model=model,
+            runtime_configs=context.runtime_configs(draft.namespace, config),
+            runtime_config_name=config,
+        )
+    )
+    if "image" in given:
+        mapped.spec["image"] = given["image"]
+    return mapped, given
+
+
+def _given(draft: Draft, context: Context, model: str, *, cluster: bool) -> JsonObject:
+    """Return the values that were given for the template, or for its model."""
+    stub: JsonObject = {
+        "kind": (AIM_CLUSTER_MODEL if cluster else AIM_MODEL).name,
+        "metadata": {"name": model, "namespace": draft.namespace},
+    }
+    found: JsonObject = {}
+    for name in ("image", *_GIVEN):
+        value = context.values.of(draft.source, name)
+        value = context.values.of(stub, name) if value is None and model else value
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _with_status(draft: Draft, context: Context, *, cluster: bool) -> JsonObject:
+    """Return the template with what discovery found, from the manifest or from the live object."""
+    if get_map(draft.source, "status"):
+        return draft.source
+    kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
+    found = context.live(kind, draft.namespace, draft.name)
+    if found is None:
+        return draft.source
+    metadata = get_map(draft.source, "metadata")
+    annotations = {**get_map(found, "metadata", "annotations"), **get_map(metadata, "annotations")}
+    return {**draft.source, "metadata": {**metadata, "annotations": annotations}, "status": get_map(found, "status")}
+
+
+def _environment(draft: Draft, mapped: MappedProfile) -> None:
+    """Carry the environment, with that of the runtime configs below it and without engine arguments."""
+    source, target = ("spec", "env"), ("spec", "containerEnv")
+    own = [item for item in get_list(draft.source, *source) if isinstance(item, dict)]
+    if not isinstance(draft.given(*source), list) or len(own) != len(get_list(draft.source, *source)):
+        own = []
+    _, _, fault = split_engine_args(own)
+    merged = get_objects(mapped.spec, "containerEnv")
+    result: list[Json] = [*merged, *(item for item in own if fault and item.get("name") == ENGINE_ARGS)]
+    if own:
+        draft.move(source, target)
+    if result:
+        draft.put(target, result)
+    elif own:
+        draft.drop(source)
+    for index, item in enumerate(result):
+        draft.origins[*target, index] = (*source, own.index(item)) if item in own else None
+    for index, item in enumerate(own):
+        _account_variable(draft, (*source, index), item, fault)
+
+
+def _account_variable(draft: Draft, path: Path, item: JsonObject, fault: str) -> None:
+    name = item.get("name")
+    if name == ENGINE_ARGS and fault:
+        draft.leave(path, fault, "state the arguments in spec.engineArgs, and remove the variable")
+    elif name == ENGINE_ARGS:
+        draft.account(
+            path, draft.id, ("spec", "engineArgs"), fate=Fate.TYPED, reason=f"{ENGINE_ARGS} holds engine arguments"
+        )
+    elif name in FRAMEWORK_VARIABLES:
+        draft.leave(path, f"the profile pipeline sets {name} itself", "state its value in the field of the profile")
+
+
+def _engine_args(draft: Draft, spec: JsonObject, mapped: MappedProfile) -> None:
+    flat, found = spec.get("engineArgs"), mapped.spec.get("engineArgs")
+    if isinstance(found, dict):
+        merged = deep_merge(flat, found) if isinstance(flat, dict) else found
+        if draft.get("spec", "engineArgs") != merged:
+            draft.put(("spec", "engineArgs"), merged)
+
+
+def _precision(draft: Draft, mapped: MappedProfile) -> None:
+    path: Path = ("spec", "precision")
+    stated, found = draft.given(*path), mapped.spec.get("precision")
+    if stated == "auto" and not found:
+        draft.leave(path, "no profile has the precision auto", "state the precision, here or by --values as precision")
+    elif stated == "auto":
+        draft.account(path, draft.id, path, fate=Fate.TYPED)
+    elif draft.has(*path):
+        draft.account(path, draft.id, path, fate=Fate.MAPPED, reason="the profile has the same field")
+
+
+def _model_name(draft: Draft, mapped: MappedProfile) -> None:
+    draft.drop(("spec", "modelName"))
+    image = "image" in mapped.spec or draft.get("spec", "image") is not None
+    draft.account(("spec", "modelName"), draft.id, ("spec", "image") if image else (), fate=Fate.IMPUTED)
+    draft.note(
+        ("spec", "modelName"),
+        "a profile that is written by hand is found by name or by spec.profile.selector.aimId, not by its model",
+    )
+
+
+def _runtime_config(draft: Draft, context: Context) -> None:
+    path: Path = ("spec", "runtimeConfigName")
+    name = draft.given(*path)
+    if name in (None, "", "default") or (isinstance(name, str) and context.runtime_configs(draft.namespace, name)):
+        draft.drop(path)
+        if name not in (None, ""):
+            draft.account(path, draft.id, ("spec", "containerEnv"), fate=Fate.IMPUTED)
+        return
+    draft.lose(
+        path,
+        f"a profile names no runtime config, and what {name} sets is not known",
+        "write its environment into spec.containerEnv, or convert it together with the template",
+        fate=Fate.NEEDS_DECISION,
+    )
+
+
+def _gaps(draft: Draft, mapped: MappedProfile, given: JsonObject) -> None:
+    for problem in mapped.problems:
+        name = _GAPS.get(problem.field)
+        if problem.code != "ImputationNotSafe" and not problem.field.startswith("status."):
+            continue  # the leaf itself says so
+        if problem.field == "spec.precision" or (name and (name in given or draft.get("spec", name) is not None)):
+            continue
+        advice = f"; state it by --values as {name}" if name else ""
+        draft.need(tuple(problem.field.split(".")), f"{problem.message}{advice}", near=("kind",))
+    if is_empty(get(draft.value, "spec", "aimId")) and is_empty(get(draft.value, "spec", "modelSources")):
+        # Without both the server would take it for a base definition.
+        draft.put(("spec", "modelSources"), [{}])

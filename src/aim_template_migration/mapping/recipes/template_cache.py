@@ -1,0 +1,92 @@
+"""AIMTemplateCache: caching is enabled on the profile (G, "AIMTemplateCache → AIMProfileCache")."""
+
+from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
+from aim_template_migration.mapping.engine_settings import merge_env
+from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.recipes.context import CLUSTER_PROFILES, NAMESPACED_PROFILES, Context
+from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.ledger import Path
+
+_CACHING: Path = ("spec", "caching")
+_UNREAD = ("modelSources", "downloadImage", "imagePullSecrets")
+_KEPT_ELSEWHERE = ("labels", "annotations")
+
+
+def convert_template_cache(draft: Draft, context: Context) -> None:
+    """Enable caching on the profile of the cached template and drop the cache, or say what is missing for that."""
+    spec = get_map(draft.source, "spec")
+    profile, obstacle, advice = _profile(draft, context, spec)
+    if profile is None or obstacle:
+        draft.unchanged = True
+        draft.account(
+            ("apiVersion",), draft.id, ("apiVersion",), fate=Fate.MAPPED, reason="it stays until that is decided"
+        )
+        draft.leave(("spec",), obstacle, advice)
+        return
+    profile.unchanged = False
+    profile.put((*_CACHING, "enabled"), True)
+    draft.removed = True
+    target: Path = (*_CACHING, "enabled")
+    draft.account(("spec",), profile.id, target)
+    draft.account(("apiVersion",), profile.id, ("apiVersion",), fate=Fate.DEFAULTED, reason="the object is gone")
+    draft.account(("kind",), profile.id, ("kind",), fate=Fate.DEFAULTED, reason="the object is gone")
+    draft.account(
+        ("metadata",), profile.id, target, fate=Fate.DEFAULTED, reason="the controller names its cache itself"
+    )
+    draft.account(("status",), "", (), fate=Fate.DEFAULTED, reason="the controller reports it anew")
+    draft.account(("spec", "templateName"), profile.id, target)
+    _environment(draft, profile, spec)
+    for name in _UNREAD:
+        draft.account(("spec", name), "", (), fate=Fate.DEFAULTED)
+    _without_place(draft, spec)
+
+
+def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | None, str, str]:
+    """Return the profile of the cached template, and what keeps caching from being enabled on it, with advice."""
+    name, scope = get_str(spec, "templateName") or "", get_str(spec, "templateScope") or "Unknown"
+    where = f" in the namespace {draft.namespace}" if draft.namespace else ""
+    request = f"set spec.caching.enabled: true on the AIMProfile {name}{where}, then remove this cache"
+    if not name:
+        return None, "the cache names no template", "remove it, or state spec.templateName"
+    found = context.profile_draft(NAMESPACED_PROFILES, draft.namespace, name) if scope != "Cluster" else None
+    if found is None and (scope == "Cluster" or context.profile_draft(CLUSTER_PROFILES, draft.namespace, name)):
+        advice = "let the services that use the profile make the cache, or enable caching on a profile in the namespace"
+        return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
+    if found is None:
+        return None, f"the input has no template and no profile {name}", request
+    if get_str(spec, "mode") == "Dedicated":
+        advice = "let the service make its cache, with spec.caching.mode: Dedicated"
+        return found, "a profile's own cache is shared, and this one is dedicated", advice
+    return found, "", ""
+
+
+def _environment(draft: Draft, profile: Draft, spec: JsonObject) -> None:
+    own = get_objects(spec, "env")
+    if own:
+        merged: list[Json] = list(merge_env(get_objects(profile.value, *_CACHING, "env"), own))
+        profile.put((*_CACHING, "env"), merged)
+    draft.account(("spec", "env"), profile.id, (*_CACHING, "env"))
+
+
+def _without_place(draft: Draft, spec: JsonObject) -> None:
+    """Report what neither the profile nor its cache can state."""
+    if spec.get("storageClassName"):
+        draft.leave(
+            ("spec", "storageClassName"),
+            "a cache takes its storage class from the service alone",
+            "state it in spec.storage.defaultStorageClassName of the services that use the profile",
+        )
+    if spec.get("runtimeConfigName") not in (None, "", "default"):
+        draft.leave(
+            ("spec", "runtimeConfigName"),
+            "a profile's own cache names no runtime config",
+            "state it in spec.runtimeConfigName of the services that use the profile",
+        )
+    for name in _KEPT_ELSEWHERE:
+        if draft.given("metadata", name):
+            draft.leave(
+                ("metadata", name),
+                "the cache that the controller makes does not get them",
+                "put them on the profile where they are needed",
+                fate=Fate.REFUSED,
+            )
