@@ -19,6 +19,7 @@ from aim_template_migration.cli.options import (
     rbac,
     rehearse,
     show,
+    verify,
 )
 from aim_template_migration.version import __version__
 
@@ -101,6 +102,14 @@ COMMANDS: tuple[Command, ...] = (
         "says to do next. Settles a write whose outcome is on no record by reading. Writes nothing; works without a "
         "result and after a crash.",
         inspect.declare,
+    ),
+    _command(
+        "verify",
+        "after a success: what holds of each migrated unit, and what remains",
+        "Read every automatic unit again and state what holds: the service observed at its pin, InferenceService and "
+        "pods unchanged, artifacts and claims in place, targets Ready. List what remains. Reads only; --emit-script "
+        "writes a shell script for the live validation. Exits 4 where nothing was applied.",
+        verify.declare,
     ),
     _command(
         "rbac",

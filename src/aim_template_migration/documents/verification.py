@@ -60,12 +60,14 @@ class Remaining(Document, frozen=True):
         object: id of the object.
         message: one sentence: what it is and what touching it means.
         units: the units that it belongs to.
+        details: of a pin, what normal rendering would change once it expires.
     """
 
     code: str
     object: str
     message: str
     units: tuple[str, ...]
+    details: tuple[str, ...] = ()
 
 
 class Removal(Document, frozen=True):

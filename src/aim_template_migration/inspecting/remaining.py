@@ -8,6 +8,8 @@ none of its owners exists.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from aim_api.kinds import AIM_ARTIFACT, AIM_GROUP, AIM_KINDS, DUAL_VERSION_KINDS, LEGACY_VERSION, Kind
 from aim_template_migration.applying.readiness import is_protected
 from aim_template_migration.documents.plan import OwnerReference, Unit
@@ -23,6 +25,10 @@ _CACHE = (
 )
 _TEMPLATE = "kept, because other services may resolve to it; its deletion takes along the caches that it owns"
 _PROTECTED = "spared by quota eviction; without the protection a quota can delete weights that only profile caches use"
+_PINNED = (
+    "the next change of its spec resumes normal rendering and can roll the workload; so does removing the annotations, "
+    "or running an operator that is not the bridge"
+)
 _INPUTS = {
     "AIMRuntimeConfig": ", which the profile pipeline still reads",
     "AIMClusterRuntimeConfig": ", which the profile pipeline still reads",
@@ -61,7 +67,8 @@ def remaining_of(migration: Migration, live: UnitLive) -> Iterator[Remaining]:
             case "artifact" if is_protected(reading.raw):
                 yield _left("ProtectionRemains", reading.pin.reference.id, _PROTECTED, unit)
             case "service" if _pin_is_active(migration, live, reading.observed.generation):
-                yield _left("PinActive", unit.id, _pin_message(migration), unit)
+                changes = unit.after_expiry.changes if unit.after_expiry else ()
+                yield Remaining("PinActive", unit.id, _PINNED, (unit.id,), changes)
             case _:
                 pass
 
@@ -72,7 +79,7 @@ def merged(items: Iterable[Remaining]) -> tuple[Remaining, ...]:
     for item in items:
         known = found.get((item.code, item.object))
         units = (*known.units, *item.units) if known else item.units
-        found[item.code, item.object] = Remaining(item.code, item.object, item.message, units)
+        found[item.code, item.object] = msgspec.structs.replace(item, units=units)
     return tuple(item for _, item in sorted(found.items()))
 
 
@@ -143,16 +150,6 @@ def _removed_version(kind: Kind, objects: Mapping[str, Known]) -> Removal | None
 
 def _pin_is_active(migration: Migration, live: UnitLive, generation: int | None) -> bool:
     return live.cut_over and generation == migration.cut_over.pinned_generation
-
-
-def _pin_message(migration: Migration) -> str:
-    expiry = migration.unit.after_expiry
-    changes = f" ({'; '.join(expiry.changes)})" if expiry and expiry.changes else ""
-    return (
-        f"pinned at generation {migration.cut_over.pinned_generation}: the next change of its spec resumes normal "
-        f"rendering and can roll the workload{changes}; so does removing the annotations, or running an operator that "
-        "is not the bridge"
-    )
 
 
 def _left(code: str, object_id: str, message: str, unit: Unit) -> Remaining:
