@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from queue import Empty, Queue
 
 import yaml
+from urllib3.exceptions import HTTPError
 
 from aim_api.kinds import AIM_KINDS, KSERVE_KINDS
 from aim_api.tree import Json, JsonObject
@@ -193,7 +194,7 @@ class _OpenWatch:
 
     def __init__(self, client: Client, path: str, headers: dict[str, str] | None = None) -> None:
         self._events: Queue[Json] = Queue()
-        target = path if "timeoutSeconds" in path else f"{path}&timeoutSeconds=20"
+        target = path if "timeoutSeconds" in path else f"{path}&timeoutSeconds=15"
         threading.Thread(target=self._read, args=(client, target, headers), daemon=True).start()
 
     def _read(self, client: Client, path: str, headers: dict[str, str] | None) -> None:
@@ -202,7 +203,7 @@ class _OpenWatch:
                 for event in events:
                     self._events.put(event)
             self._events.put("<end>")
-        except (UnexpectedAnswerError, OSError) as error:
+        except (UnexpectedAnswerError, HTTPError) as error:
             self._events.put(f"<failed: {error}>")
 
     def take(self, count: int) -> JsonObject:

@@ -77,6 +77,7 @@ def sample_values() -> Iterator[tuple[str, JsonObject]]:
                 "version": kind.version,
                 "group": kind.group,
                 "apiVersion": kind.api_version,
+                "schema": ".".join([*reversed(kind.group.split(".")), kind.version, kind.name]),
                 "plural": kind.plural,
                 "collection": f"/apis/{kind.api_version}{scope}/{kind.plural}",
                 "everywhere": f"/apis/{kind.api_version}/{kind.plural}",
