@@ -28,7 +28,7 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
     if fault or artifact is None:
         raise stop_unit("ArtifactChanged", f"{step.artifact.id}: {fault}")
     if is_protected(artifact):
-        state.record("ProtectArtifact", {"alreadyPresent": True, "object": step.artifact.id, "uid": step.uid})
+        _record_present(state, step)
         return
     prepared = state.context.cluster.prepare_json_patch(
         AIM_ARTIFACT, step.artifact.name, state.namespace, protection_patch(artifact), dry_run=state.dry_run
@@ -44,7 +44,8 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
     try:
         sent = state.context.writer.send(write)
     except UnitStopped as stopped:
-        raise _named_cause(state, step, pinned, stopped) from stopped
+        _require_protected_meanwhile(state, step, pinned, stopped)
+        return
     state.warn("ProtectArtifact", sent.warnings)
 
 
@@ -67,19 +68,33 @@ def _fault(artifact: JsonObject | None, pinned: PinnedArtifact) -> str:
     return "it is gone" if artifact is None else artifact_fault(artifact, pinned)
 
 
-def _named_cause(state: UnitState, step: ProtectArtifact, pinned: PinnedArtifact, stopped: UnitStopped) -> UnitStopped:
-    """A failed test of a JSON Patch answers 422 without saying which: read again to name the cause."""
+def _require_protected_meanwhile(
+    state: UnitState, step: ProtectArtifact, pinned: PinnedArtifact, stopped: UnitStopped
+) -> None:
+    """A failed test of a JSON Patch answers 422 without saying which: read again to name the cause.
+
+    Another unit that uses the same weights may have protected them meanwhile; then nothing is left to do.
+
+    Raises:
+        UnitStopped: the artifact is not protected, or not as pinned.
+    """
     if stopped.failure.http_status not in (409, 422):
-        return stopped
+        raise stopped
     try:
         now = read_back(state, AIM_ARTIFACT, step.artifact.name)
     except RequestError:
-        return stopped
+        raise stopped from None
     fault = _fault(now, pinned)
-    if not fault:
-        return stopped
-    message = f"{step.artifact.id} changed between reading and writing: {fault}"
-    return UnitStopped(replace(stopped.failure, code="ArtifactChanged", message=message))
+    if fault:
+        message = f"{step.artifact.id} changed between reading and writing: {fault}"
+        raise UnitStopped(replace(stopped.failure, code="ArtifactChanged", message=message)) from stopped
+    if not is_protected(now):
+        raise stopped
+    _record_present(state, step)
+
+
+def _record_present(state: UnitState, step: ProtectArtifact) -> None:
+    state.record("ProtectArtifact", {"alreadyPresent": True, "object": step.artifact.id, "uid": step.uid})
 
 
 def _found(artifact: JsonObject | None, uid: str) -> tuple[Found, JsonObject]:

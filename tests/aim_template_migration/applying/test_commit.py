@@ -6,10 +6,12 @@ import msgspec
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
+from aim_api.kinds import AIM_SERVICE
 from aim_api.labels import EVICTION_PROTECTED
 from aim_template_migration.documents.plan import STEP_NAMES
+from aim_template_migration.planning.case import open_case
 from tests.aim_template_migration.applying.bench import Bench, unit_of
-from tests.support.fleet import owner
+from tests.support.fleet import condition, owner
 
 PROFILE = "AIMProfile/qwen3-32b-latency"
 SERVICE = "AIMService/qwen-chat"
@@ -253,6 +255,68 @@ def test_a_planned_profile_that_has_vanished_is_not_made_anew(unplanned):
     assert (unit.code, bench.cluster.sent) == ("PinGone", [])
 
 
+def test_a_cluster_template_needs_no_profile_to_be_created(unplanned):
+    bench = unplanned
+    fleet = bench.fleet
+    template = fleet.only("AIMServiceTemplate")
+    fleet.remove("AIMServiceTemplate", "qwen3-32b-latency")
+    cluster_template = fleet.add(
+        "AIMClusterServiceTemplate", template["apiVersion"], "qwen3-32b-latency", manager="kubectl-create",
+        spec=template["spec"], status=template["status"],
+    )  # fmt: skip
+    service(bench)["status"]["resolvedTemplate"] = {
+        "name": "qwen3-32b-latency", "scope": "Cluster", "uid": cluster_template["metadata"]["uid"]
+    }  # fmt: skip
+    model = fleet.only("AIMModel")
+    fleet.remove("AIMModel", "qwen3-32b")
+    cluster_model = fleet.add(
+        "AIMClusterModel", model["apiVersion"], "qwen3-32b", manager="kubectl-create", spec=model["spec"],
+        status=model["status"],
+    )  # fmt: skip
+    service(bench)["status"]["resolvedModel"] = {
+        "name": "qwen3-32b", "scope": "Cluster", "uid": cluster_model["metadata"]["uid"]
+    }  # fmt: skip
+    fleet.only("AIMTemplateCache")["spec"]["templateScope"] = "Cluster"
+    snapshot = fleet.snapshot()
+    case = open_case(snapshot, fleet.settings(), snapshot.namespace("team-a").get(AIM_SERVICE, "qwen-chat"))
+    profile = fleet.add(
+        "AIMClusterProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", manager="kubectl-create",
+        spec=case.profile_body["spec"],
+    )  # fmt: skip
+    runtime = fleet.add(
+        "ClusterServingRuntime", "serving.kserve.io/v1alpha1", "qwen-runtime",
+        metadata={"ownerReferences": [owner(profile)]},
+    )  # fmt: skip
+    profile["status"] = {
+        "status": "Ready", "observedGeneration": 1, "projectedRuntimeName": runtime["metadata"]["name"],
+        "conditions": [condition("Ready"), condition("RuntimeProjected")],
+    }  # fmt: skip
+    bench.operator._cache = cluster_cache(bench)
+    plan = bench.plan()
+    (unit,) = plan.units
+    assert unit.outcome == "SharedNoRollout", unit.reasons
+    assert [target.id.split("/")[0] for target in plan.targets] == ["AIMProfileCache"]
+    outcome = bench.apply()
+    assert (unit_of(outcome).status, unit_of(outcome).message) == ("succeeded", "")
+    assert unit_of(outcome).completed_steps == STEP_NAMES[1:]
+    assert not any(write.startswith("POST AIMProfile/") for write in bench.cluster.writes)
+
+
+def cluster_cache(bench):
+    """Let the operator adopt the one artifact for a cache whose profile is cluster-scoped."""
+
+    def adopt(fleet, cache):
+        artifact = fleet.only("AIMArtifact")
+        claim = artifact["status"]["persistentVolumeClaim"]
+        entry = {"uid": artifact["metadata"]["uid"], "persistentVolumeClaim": claim}
+        cache["status"] = {
+            "status": "Ready", "observedGeneration": 1, "artifacts": {artifact["metadata"]["name"]: entry},
+            "conditions": [condition("Ready")],
+        }  # fmt: skip
+
+    return adopt
+
+
 def test_services_that_share_a_template_share_the_targets(several):
     bench = several(3, shared=True)
     outcome = bench.apply(parallel=3)
@@ -310,3 +374,55 @@ def test_a_migrated_service_is_skipped_and_only_selected_units_run(several):
         ("succeeded", ""), ("succeeded", "AlreadyCutOver"), ("skipped", "NotSelected")
     ]  # fmt: skip
     assert msgspec.structs.asdict(outcome.result)["counts"]["skipped"] == 1
+
+
+def two_sources(fleet):
+    """Give the service a template of two model sources, each with its own artifact and claim."""
+    second = {"modelId": "org/draft", "sourceUri": "hf://org/draft", "size": "2Gi"}
+    template = fleet.only("AIMServiceTemplate")
+    for part in ("spec", "status"):
+        template[part]["modelSources"] = [*template[part]["modelSources"], second]
+    first = fleet.only("AIMArtifact")
+    artifact = fleet.add(
+        "AIMArtifact", first["apiVersion"], "a-draft", "team-a", manager="aim-template-cache-controller",
+        spec={**second, "storageClassName": "shared-nfs"},
+        status={"status": "Ready", "persistentVolumeClaim": "draft", "conditions": [condition("Ready")]},
+    )  # fmt: skip
+    claim = fleet.add(
+        "PersistentVolumeClaim", "v1", "draft", "team-a", manager="aim-artifact-controller",
+        metadata={"ownerReferences": [owner(artifact)]},
+        spec=fleet.only("PersistentVolumeClaim")["spec"], status={"phase": "Bound"},
+    )  # fmt: skip
+    del claim["metadata"]["generation"]
+    fleet.only("AIMTemplateCache")["status"]["artifacts"]["a-draft"] = {
+        "name": "a-draft", "uid": artifact["metadata"]["uid"], "model": "org/draft", "status": "Ready",
+        "persistentVolumeClaim": "draft",
+    }  # fmt: skip
+    volumes = fleet.only("InferenceService")["spec"]["predictor"]["volumes"]
+    volumes.append({"name": "draft", "persistentVolumeClaim": {"claimName": "draft"}})
+
+
+def test_every_artifact_is_protected_in_name_order(unplanned):
+    two_sources(unplanned.fleet)
+    plan = unplanned.plan()
+    assert plan.units[0].outcome == "SharedNoRollout", plan.units[0].reasons
+    unit = unit_of(unplanned.apply())
+    assert (unit.status, unit.message) == ("succeeded", "")
+    assert unit.completed_steps.count("ProtectArtifact") == 2
+    protected = [item.name for item in unplanned.cluster.sent if item.kind == "AIMArtifact"]
+    assert protected == sorted(protected)
+    assert len(protected) == 2
+
+
+def test_a_second_artifact_that_is_not_reported_holds_the_cutover_back(unplanned):
+    two_sources(unplanned.fleet)
+    unplanned.plan()
+    real = unplanned.operator._cache
+
+    def partial(fleet, cache):
+        real(fleet, cache)
+        cache["status"]["artifacts"].pop("a-draft")
+
+    unplanned.operator._cache = partial
+    unit = unit_of(unplanned.apply())
+    assert (unit.code, "reports 1 artifacts, not the predecessor's 2" in unit.message) == ("ProfileCacheNotReady", True)

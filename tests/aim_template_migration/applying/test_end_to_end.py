@@ -228,7 +228,7 @@ def test_an_operator_that_misbehaves_is_found_out(tmp_path, misbehaviour, code, 
         for unit in document["units"]:
             for step in unit["steps"]:
                 if "deadlineSeconds" in step:
-                    step["deadlineSeconds"] = 2
+                    step["deadlineSeconds"] = 1
         for name in ("plan.json", "plan.generated.json"):
             (told.plan_directory / name).write_bytes(msgspec.json.encode(document))
         outcome = told.apply("commit", commit=True, parallel=1)

@@ -274,6 +274,16 @@ def test_an_artifact_that_changes_between_reading_and_writing_is_named(bench, ch
     assert said in unit.message
 
 
+def test_an_artifact_that_another_unit_protects_meanwhile_counts_as_done(bench):
+    def trouble(request, when):
+        if (request.kind.name, when) == ("AIMArtifact", "before"):
+            bench.fleet.only("AIMArtifact")["metadata"]["annotations"] = {"aim.eai.amd.com/eviction-protected": "true"}
+
+    bench.cluster.trouble = trouble
+    assert unit_of(bench.apply()).status == "succeeded"
+    assert len([write for write in bench.cluster.writes if "AIMArtifact" in write]) == 1
+
+
 # CutOver
 
 

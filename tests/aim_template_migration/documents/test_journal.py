@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aim_template_migration.documents.journal import Entry, encode_line, open_attempts, read_journal
@@ -72,6 +72,7 @@ def test_every_cut_of_one_journal():
         assert bool(reading.torn_bytes) == (cut > 0 and whole[cut - 1] != 10)
 
 
+@settings(max_examples=60)
 @given(journals().filter(lambda entries: len(entries) > 0), st.data())
 def test_a_changed_byte_is_seen(entries, data):
     whole = bytearray(written(entries))
