@@ -24,12 +24,14 @@ class RunFiles:
     Attributes:
         described: what is on disk, for the document.
         result: the result, None where it is absent or can't be read.
+        journal: the journal, None where it is absent or can't be read.
         records: what is on record of each unit.
         sound: whether all that is there could be read whole and belongs to the plan.
     """
 
     described: InspectedRun
     result: ApplyResult | None
+    journal: JournalReading | None
     records: dict[str, UnitRecord]
     sound: bool
 
@@ -79,7 +81,7 @@ def read_run(files: PlanFiles, result_path: Path | None) -> RunFiles:
         may_live=may_live,
         archive="" if may_live else _archive(path, run_id),
     )
-    return RunFiles(described, result, unit_records(result, journal), sound=not problems)
+    return RunFiles(described, result, journal, unit_records(result, journal), sound=not problems)
 
 
 def read_backup(files: PlanFiles) -> tuple[Backup, str]:

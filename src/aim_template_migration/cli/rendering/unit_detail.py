@@ -5,27 +5,18 @@ import msgspec
 from aim_template_migration.cli.console import Paint
 from aim_template_migration.cli.rendering.overview import finding_lines
 from aim_template_migration.cli.rendering.proposal import proposal_lines
-from aim_template_migration.cli.rendering.step_words import describe_step
 from aim_template_migration.cli.rendering.text import heading, pairs, wrapped
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import (
     Finding,
     Imputation,
-    OwnerReference,
     Pin,
     Plan,
     SecretReference,
     Unit,
     step_name,
 )
-
-_PROVEN = (("bridge", "operator"), ("inferenceServiceCurrent", "currency"))
-_PROOFS = {
-    ("bridge", "BridgeCompatible"): "proven to be the bridge by the condition BridgeCompatible",
-    ("bridge", "observedGeneration"): "taken for the bridge by status.observedGeneration alone",
-    ("inferenceServiceCurrent", "own"): "InferenceService current by its own observedGeneration",
-    ("inferenceServiceCurrent", "deployment"): "InferenceService current by its Deployment's observedGeneration",
-}
+from aim_template_migration.documents.plan_words import describe_pin, describe_proofs, describe_step
 
 
 def unit_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
@@ -51,11 +42,7 @@ def _head(unit: Unit, paint: Paint, width: int) -> list[str]:
         ("outcome", f"{unit.outcome}: {summary}" if summary else unit.outcome),
         ("InferenceService", unit.inference_service),
         ("target profile", unit.resolved_profile),
-        *(
-            (what, _PROOFS.get((key, unit.proofs[key]), unit.proofs[key]))
-            for key, what in _PROVEN
-            if key in unit.proofs
-        ),
+        *describe_proofs(unit.proofs),
     )
     return [paint(unit.id, "bold"), *pairs(rows, width, "  ")]
 
@@ -85,27 +72,8 @@ def _pins(pins: tuple[Pin, ...], paint: Paint, width: int) -> list[str]:
     lines = heading("PINS (must still hold when the unit is applied)", paint) if pins else []
     for pin in pins:
         lines.append(f"  {pin.reference.id}")
-        lines += wrapped(_pin_text(pin), width, "    ")
+        lines += wrapped(describe_pin(pin), width, "    ")
     return lines
-
-
-def _pin_text(pin: Pin) -> str:
-    if pin.absent:
-        return f"{pin.role}: must not exist"
-    facts = (
-        f"UID {pin.uid}" if pin.uid else "",
-        f"generation {pin.generation}" if pin.generation is not None else "",
-        f"resourceVersion {pin.resource_version}" if pin.resource_version else "",
-        f"content {pin.content_digest[:12]}" if pin.content_digest else "",
-        f"pod template {pin.pod_template_hash[:12]}" if pin.pod_template_hash else "",
-        f"owned by {', '.join(_owner(item) for item in pin.owner_references)}" if pin.owner_references else "ownerless",
-        "paused" if pin.paused else "",
-    )
-    return f"{pin.role}: {', '.join(fact for fact in facts if fact)}"
-
-
-def _owner(owner: OwnerReference) -> str:
-    return f"{owner.kind} {owner.name}{' (controller)' if owner.controller else ''}"
 
 
 def _steps(unit: Unit, paint: Paint, width: int) -> list[str]:

@@ -1,4 +1,6 @@
-"""The steps of a unit in words (pure)."""
+"""Steps, pins and proofs of a unit in words, the same on the terminal and in the report (pure)."""
+
+from collections.abc import Iterator, Mapping
 
 from aim_template_migration.documents.plan import (
     AnyStep,
@@ -8,10 +10,43 @@ from aim_template_migration.documents.plan import (
     CreateProfile,
     CreateProfileCache,
     CutOver,
+    OwnerReference,
+    Pin,
     PinnedArtifact,
     ProtectArtifact,
     ReverifyProfileCache,
 )
+
+_PROVEN = (("bridge", "operator"), ("inferenceServiceCurrent", "currency"))
+_PROOFS = {
+    ("bridge", "BridgeCompatible"): "proven to be the bridge by the condition BridgeCompatible",
+    ("bridge", "observedGeneration"): "taken for the bridge by status.observedGeneration alone",
+    ("inferenceServiceCurrent", "own"): "InferenceService current by its own observedGeneration",
+    ("inferenceServiceCurrent", "deployment"): "InferenceService current by its Deployment's observedGeneration",
+}
+
+
+def describe_proofs(proofs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what is proven of an automatic unit, and by what."""
+    for key, what in _PROVEN:
+        if key in proofs:
+            yield what, _PROOFS.get((key, proofs[key]), proofs[key])
+
+
+def describe_pin(pin: Pin) -> str:
+    """Return the fact that a pin records, without the object's own name."""
+    if pin.absent:
+        return f"{pin.role}: must not exist"
+    facts = (
+        f"UID {pin.uid}" if pin.uid else "",
+        f"generation {pin.generation}" if pin.generation is not None else "",
+        f"resourceVersion {pin.resource_version}" if pin.resource_version else "",
+        f"content {pin.content_digest[:12]}" if pin.content_digest else "",
+        f"pod template {pin.pod_template_hash[:12]}" if pin.pod_template_hash else "",
+        f"owned by {', '.join(_owner(item) for item in pin.owner_references)}" if pin.owner_references else "ownerless",
+        "paused" if pin.paused else "",
+    )
+    return f"{pin.role}: {', '.join(fact for fact in facts if fact)}"
 
 
 def describe_step(step: AnyStep) -> str:
@@ -47,3 +82,7 @@ def _describe_wait(step: AwaitProfile | AwaitProfileCache | ReverifyProfileCache
 
 def _artifacts(artifacts: tuple[PinnedArtifact, ...]) -> str:
     return " and ".join(f"AIMArtifact {item.name} on PersistentVolumeClaim {item.pvc_name}" for item in artifacts)
+
+
+def _owner(owner: OwnerReference) -> str:
+    return f"{owner.kind} {owner.name}{' (controller)' if owner.controller else ''}"
