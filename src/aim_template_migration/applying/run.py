@@ -110,18 +110,8 @@ def apply_plan(
     """
     run_id = secrets.token_hex(8)
     path = plan_path(options.plan)
-    try:
-        require_private_directory(path.parent)
-    except PrivateFileError as error:
-        raise PlanRejected(f"{error}; --plan takes a plan directory or its plan.json") from error
     with contextlib.ExitStack() as stack:
-        lock = ApplyLock(path.parent, run_id, options.command)
-        try:
-            stack.enter_context(lock)
-        except LockHeldError as error:
-            raise PlanRejected(str(error)) from error
-        except OSError as error:
-            raise PlanRejected(f"{path.parent / LOCK_NAME} can't be made: {error.strerror}") from error
+        lock = _locked(path.parent, run_id, options.command, stack)
         result_path = options.result or path.parent / RESULT_NAME
         require_no_result(result_path)
         files = read_plan(path)
@@ -144,6 +134,19 @@ def apply_plan(
             clock=clock or SystemClock(stop),
         )
         return run.execute(cluster, lock)
+
+
+def _locked(directory: Path, run_id: str, command: str, stack: contextlib.ExitStack) -> ApplyLock:
+    """Take the lock of a plan directory that nobody else can change."""
+    try:
+        require_private_directory(directory)
+        return stack.enter_context(ApplyLock(directory, run_id, command))
+    except PrivateFileError as error:
+        raise PlanRejected(f"{error}; --plan takes a plan directory or its plan.json") from error
+    except LockHeldError as error:
+        raise PlanRejected(str(error)) from error
+    except OSError as error:
+        raise PlanRejected(f"{directory / LOCK_NAME} can't be made: {error.strerror}") from error
 
 
 def _checked_connection(

@@ -1,6 +1,8 @@
 """A commit from start to end, reruns of it, and what it leaves behind."""
 
 import copy
+import os
+import stat
 
 import msgspec
 import pytest
@@ -120,6 +122,25 @@ def test_the_result_on_disk_is_the_one_returned_and_adds_up(bench):
     assert (result.plan_id, len(result.plan_sha256), result.journal) == ("0000", 64, "apply-result.json.journal.jsonl")
     assert not list(bench.plan_directory.glob(".*.partial"))
     assert not (bench.plan_directory / "apply.lock").exists()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_every_file_is_private_at_every_moment(bench, umask):
+    modes = set()
+
+    def look(request=None, when=None):
+        for path in bench.plan_directory.iterdir():
+            modes.add((path.name.split(".")[0], stat.S_IMODE(path.stat().st_mode)))
+
+    bench.cluster.trouble = look
+    former = os.umask(umask)
+    try:
+        bench.apply()
+    finally:
+        os.umask(former)
+    look()
+    assert {mode for _, mode in modes} == {0o600}
+    assert {name for name, _ in modes} >= {"apply", "apply-result", "plan"}
 
 
 def test_a_rerun_finds_its_own_pin_and_writes_nothing(bench):

@@ -237,6 +237,13 @@ def test_a_cache_that_changes_while_the_artifact_is_protected_is_seen_before_the
     assert no_cutover(bench)
 
 
+def test_a_download_that_begins_late_is_seen_before_the_cutover(bench):
+    after_write(bench, "AIMArtifact", add_job)
+    unit = unit_of(bench.apply())
+    assert (unit.code, unit.last_attempted_step) == ("DownloadStarted", "ReverifyProfileCache")
+    assert no_cutover(bench)
+
+
 # ProtectArtifact
 
 
