@@ -66,7 +66,7 @@ class Permission:
     optional: bool = False
 
 
-_LISTED = (
+LISTED_KINDS = (
     AIM_SERVICE,
     AIM_MODEL,
     AIM_SERVICE_TEMPLATE,
@@ -83,13 +83,14 @@ _LISTED = (
     AIM_CLUSTER_RUNTIME_CONFIG,
     AIM_CLUSTER_PROFILE,
 )
+"""What a plan lists: in each selected namespace, or once where the kind has none."""
 
 PERMISSIONS: tuple[Permission, ...] = (
     Permission(CRD, "get", "read", tuple(kind.crd_name for kind in DEFINED_KINDS)),
     Permission(NAMESPACE, "get", "read", (KUBE_SYSTEM,), optional=True),
-    *(Permission(kind, "list", "read") for kind in _LISTED),
+    *(Permission(kind, "list", "read") for kind in LISTED_KINDS),
     # A pinned object is read on its own, whatever a list said a moment ago; inspect and verify do so, and apply.
-    *(Permission(kind, "get", "read") for kind in _LISTED),
+    *(Permission(kind, "get", "read") for kind in LISTED_KINDS),
     *(Permission(kind, "get", "read") for kind in (SERVING_RUNTIME, CLUSTER_SERVING_RUNTIME)),
     Permission(POD, "list", "read"),
     # preflight says so where it may not look.

@@ -10,26 +10,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from aim_api.kinds import (
-    AIM_ARTIFACT,
-    AIM_CLUSTER_MODEL,
     AIM_CLUSTER_PROFILE,
-    AIM_CLUSTER_RUNTIME_CONFIG,
-    AIM_CLUSTER_SERVICE_TEMPLATE,
-    AIM_KINDS,
-    AIM_MODEL,
     AIM_PROFILE,
     AIM_PROFILE_CACHE,
-    AIM_RUNTIME_CONFIG,
     AIM_SERVICE,
-    AIM_SERVICE_TEMPLATE,
-    AIM_TEMPLATE_CACHE,
     CRD,
     DEPLOYMENT,
     INFERENCE_SERVICE,
     LEGACY_VERSION,
     NAMESPACE,
-    PVC,
-    SERVING_RUNTIME,
     Kind,
 )
 from aim_api.tree import JsonObject, get_map, get_objects, get_str
@@ -37,6 +26,7 @@ from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, Finding
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
+from aim_template_migration.kube.permissions import DEFINED_KINDS, KUBE_SYSTEM, LISTED_KINDS
 from aim_template_migration.planning.reduction import reduce
 from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
 
@@ -50,23 +40,9 @@ __all__ = [
     "reduce",
 ]
 
-CLUSTER_KINDS = (AIM_CLUSTER_MODEL, AIM_CLUSTER_SERVICE_TEMPLATE, AIM_CLUSTER_RUNTIME_CONFIG, AIM_CLUSTER_PROFILE)
-NAMESPACED_KINDS = (
-    AIM_SERVICE,
-    AIM_MODEL,
-    AIM_SERVICE_TEMPLATE,
-    AIM_TEMPLATE_CACHE,
-    AIM_ARTIFACT,
-    AIM_RUNTIME_CONFIG,
-    AIM_PROFILE,
-    AIM_PROFILE_CACHE,
-    INFERENCE_SERVICE,
-    PVC,
-    DEPLOYMENT,
-)
-_DEFINED_KINDS = (*AIM_KINDS, INFERENCE_SERVICE, SERVING_RUNTIME)
+CLUSTER_KINDS = tuple(kind for kind in LISTED_KINDS if not kind.namespaced)
+NAMESPACED_KINDS = tuple(kind for kind in LISTED_KINDS if kind.namespaced)
 _TARGET_KINDS = (AIM_PROFILE, AIM_CLUSTER_PROFILE, AIM_PROFILE_CACHE)
-_KUBE_SYSTEM = "kube-system"
 
 READERS = 4
 """Namespaces read at once: a small share of what an API server takes, and enough to hide its latency."""
@@ -109,8 +85,8 @@ def read_definitions(cluster: Cluster) -> Definitions:
     crds: list[CrdIdentity] = []
     schemas: dict[str, JsonObject] = {}
     with ThreadPoolExecutor(READERS, thread_name_prefix="definitions") as pool:
-        found = list(pool.map(lambda kind: _definition(cluster, kind), _DEFINED_KINDS))
-    for kind, definition in zip(_DEFINED_KINDS, found, strict=True):
+        found = list(pool.map(lambda kind: _definition(cluster, kind), DEFINED_KINDS))
+    for kind, definition in zip(DEFINED_KINDS, found, strict=True):
         if definition is None:
             continue
         crds.append(_crd_identity(definition))
@@ -168,16 +144,26 @@ def read_namespace(cluster: Cluster, namespace: str) -> NamespaceScope:
         PlanningError: the namespace does not exist.
         ClusterError: the namespace or a list in it can't be read whole.
     """
+    found = read_namespace_object(cluster, namespace)
+    terminating = get_str(found, "metadata", "deletionTimestamp") is not None
+    objects = (item for kind in NAMESPACED_KINDS for item in _list(cluster, kind, namespace))
+    return NamespaceScope(namespace, objects, terminating=terminating)
+
+
+def read_namespace_object(cluster: Cluster, namespace: str) -> JsonObject:
+    """Return the Namespace itself.
+
+    Raises:
+        PlanningError: the namespace does not exist.
+        ClusterError: it can't be read.
+    """
     try:
-        found = cluster.get(NAMESPACE, namespace)
+        return cluster.get(NAMESPACE, namespace)
     except NotFound:
         message = (
             f"namespace {namespace} does not exist; name existing namespaces only, and check the kubeconfig's context"
         )
         raise PlanningError(message) from None
-    terminating = get_str(found, "metadata", "deletionTimestamp") is not None
-    objects = (item for kind in NAMESPACED_KINDS for item in _list(cluster, kind, namespace))
-    return NamespaceScope(namespace, objects, terminating=terminating)
 
 
 def _list(cluster: Cluster, kind: Kind, namespace: str | None) -> Iterable[Observed]:
@@ -209,11 +195,11 @@ def _definition(cluster: Cluster, kind: Kind) -> JsonObject | None:
 
 def _kube_system(cluster: Cluster) -> tuple[str, tuple[Finding, ...]]:
     try:
-        return get_str(cluster.get(NAMESPACE, _KUBE_SYSTEM), "metadata", "uid") or "", ()
+        return get_str(cluster.get(NAMESPACE, KUBE_SYSTEM), "metadata", "uid") or "", ()
     except (Forbidden, NotFound):
         code = CODES["ClusterIdentityPartial"]
         message = "the UID of namespace kube-system may not be read, so only the CRDs identify the cluster"
-        return "", (Finding(code=code.code, object=f"Namespace/{_KUBE_SYSTEM}", message=message, advice=code.advice),)
+        return "", (Finding(code=code.code, object=f"Namespace/{KUBE_SYSTEM}", message=message, advice=code.advice),)
 
 
 def _crd_identity(definition: JsonObject) -> CrdIdentity:
