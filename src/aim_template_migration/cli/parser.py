@@ -16,6 +16,7 @@ from aim_template_migration.cli.options import (
     handoff,
     inspect,
     plan,
+    preflight,
     rbac,
     rehearse,
     show,
@@ -57,6 +58,14 @@ COMMANDS: tuple[Command, ...] = (
         "Start a local Kubernetes API with a simulated bridge operator, load a sample fleet, and run plan, dry run and "
         "commit on it through the code that a real cluster gets. Exits with the run's code.",
         rehearse.declare,
+    ),
+    _command(
+        "preflight",
+        "check the prerequisites before anything is planned",
+        "Look at the runbook's prerequisites in the named namespaces: CRDs and their versions, the bridge, serving "
+        "health, permissions, admission webhooks, other managers. Lists the UIDs to record. Reads only; exits 4 where "
+        "the runbook says to stop.",
+        preflight.declare,
     ),
     _command(
         "plan",
