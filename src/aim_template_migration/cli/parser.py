@@ -19,6 +19,7 @@ from aim_template_migration.cli.options import (
     preflight,
     rbac,
     rehearse,
+    report,
     show,
     verify,
 )
@@ -119,6 +120,13 @@ COMMANDS: tuple[Command, ...] = (
         "pods unchanged, artifacts and claims in place, targets Ready. List what remains. Reads only; --emit-script "
         "writes a shell script for the live validation. Exits 4 where nothing was applied.",
         verify.declare,
+    ),
+    _command(
+        "report",
+        "write one HTML page of plans and their runs, for reading and printing",
+        "Write one self-contained HTML page of one or many plans and their runs: the fleet at a glance, the timeline, "
+        "every unit with its diff, pins, steps and evidence. The page loads nothing. Contacts no cluster.",
+        report.declare,
     ),
     _command(
         "rbac",
