@@ -23,6 +23,8 @@
     { key: "warnings", title: "Warnings", value: (row) => row.warnings, number: true, minor: true },
   ];
 
+  const TIGHT = new Set(["No.", "Step", "State", "Begun", "Took", "Verdict"]);
+
   let shown = [];
   let drawn = 0;
   let order = { key: "", down: false };
@@ -102,11 +104,13 @@
     const line = make("tr", { "data-unit": row.id });
     for (const column of COLUMNS) {
       const content = column.key === "name" ? button : cellText(column, row);
-      line.append(make("td", { class: `${column.minor ? "minor" : ""} ${column.number ? "right" : ""}` }, content));
+      line.append(make("td", { class: cssOf(column) }, content));
     }
     button.addEventListener("click", () => toggle(row, line, button, detail));
     return line;
   }
+
+  const cssOf = (column) => `${column.minor ? "minor" : ""} ${column.number ? "right" : ""}`.trim();
 
   function cellText(column, row) {
     const text = column.text ? column.text(row) : String(column.value(row) ?? "");
@@ -165,7 +169,7 @@
     if (!lines.length) return null;
     const head = make("thead", {}, make("tr", {}, ...titles.map((title) => make("th", { scope: "col" }, title))));
     const body = make("tbody", {}, ...lines.map((line) => make("tr", {},
-      ...line.map((cell, index) => make("td", { "data-label": titles[index] }, cell)))));
+      ...line.map((cell, index) => make("td", { "data-label": titles[index], class: TIGHT.has(titles[index]) ? "tight" : "" }, cell)))));
     return make("table", { class: "stack" }, head, body);
   }
 
@@ -204,7 +208,7 @@
         document.querySelector(`#columns button[data-key="${column.key}"]`).focus();
       });
       const sorted = current ? (order.down ? "descending" : "ascending") : "none";
-      return make("th", { scope: "col", "aria-sort": sorted, class: column.minor ? "minor" : "" }, button);
+      return make("th", { scope: "col", "aria-sort": sorted, class: cssOf(column) }, button);
     }));
   }
 
