@@ -1,5 +1,6 @@
 """The differences between the local API and a real API server that are known and explained in the documentation."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,26 @@ def known_differences() -> list[KnownDifference]:
     if wrong:
         raise ValueError(f"{DOCUMENT}: not a row of {', '.join(_COLUMNS)}: {wrong[0]}")
     return [KnownDifference(script.strip(), *rest) for scripts, *rest in rows[2:] for script in scripts.split(",")]
+
+
+class Ledger:
+    """Compares what differs with what is known to differ."""
+
+    def __init__(self, known: Iterable[KnownDifference]) -> None:
+        """Expect the known differences, and each of them at least once."""
+        self._known = list(known)
+        self._unseen = set(self._known)
+
+    def is_known(self, difference: Difference) -> bool:
+        """Return whether a row is about a difference; the row then counts as seen."""
+        covering = {row for row in self._known if row.covers(difference)}
+        self._unseen -= covering
+        return bool(covering)
+
+    def check(self, reports: list[str]) -> None:
+        """Fail if there are reports of unknown differences, or known ones that no longer occur."""
+        assert not reports, "the servers differ:\n" + "\n".join(reports)
+        assert not self._unseen, f"no longer different; to be deleted: {', '.join(map(str, self._unseen))}"
 
 
 def _cells(line: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from aim_api.tree import Json
 from tests.conformance import script as scripts
 from tests.conformance.comparing import Difference, Lists, differences, resolve
-from tests.conformance.known_differences import KnownDifference, known_differences
+from tests.conformance.known_differences import KnownDifference, Ledger, known_differences
 from tests.conformance.normalising import Normaliser
 from tests.conformance.playing import Player
 from tests.conformance.script import load_script, script_names
@@ -88,6 +88,19 @@ def test_a_known_difference_covers_only_its_own() -> None:
     assert row.covers(Difference("reading", "get as html", "/body/message", 1, 2))
     assert not row.covers(Difference("reading", "get as html", "/status", 1, 2))
     assert not row.covers(Difference("watching", "get as html", "/body/message", 1, 2))
+
+
+def test_a_ledger_fails_for_what_is_unknown_and_for_what_is_gone() -> None:
+    row = KnownDifference("reading", "get", "/body/*", "why")
+    known, unknown = Difference("reading", "get", "/body/x", 1, 2), Difference("reading", "get", "/status", 1, 2)
+    ledger = Ledger([row])
+    with pytest.raises(AssertionError, match="no longer different"):
+        ledger.check([])
+    assert ledger.is_known(known)
+    assert not ledger.is_known(unknown)
+    ledger.check([])
+    with pytest.raises(AssertionError, match="the servers differ"):
+        ledger.check([str(unknown)])
 
 
 def test_every_known_difference_is_about_a_script_and_says_why() -> None:

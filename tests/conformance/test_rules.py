@@ -57,6 +57,9 @@ def pair(real_plane: ControlPlane, local_plane: LocalPlane) -> Iterator[Pair]:
     with run_rule_server(real_plane) as server:
         _store_old_objects(local_plane, server)
         yield Pair(real_plane.client(), local_plane.client(), server.namespace)
+        for case in CASES:
+            if case.old is not None:
+                local_plane.client().delete(server.path(case.kind, case.name)).expect(200)
 
 
 def _store_old_objects(local: LocalPlane, server: RuleServer) -> None:

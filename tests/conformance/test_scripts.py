@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.conformance.comparing import Difference, differences, selected
-from tests.conformance.known_differences import DOCUMENT, known_differences
+from tests.conformance.known_differences import DOCUMENT, Ledger, known_differences
 from tests.conformance.playing import ClientOf, Played, Player, kind_paths
 from tests.conformance.script import Script, load_script, script_names
 from tests.conformance.servers import LocalPlane
@@ -59,17 +59,15 @@ def shown(script: Script, found: list[tuple[Played, Difference]], on_local: list
 
 @pytest.mark.parametrize("name", script_names())
 def test_script(name: str, real_plane: ControlPlane, local_plane: LocalPlane) -> None:
-    known = [row for row in known_differences() if row.script == name]
-    unseen, reports = set(known), []
+    ledger = Ledger(row for row in known_differences() if row.script == name)
+    reports = []
     for script in load_script(name):
         on_real, on_local = played_on_both(script, real_plane, local_plane)
         found = found_differences(script, on_real, on_local)
-        unseen -= {row for row in known for _, difference in found if row.covers(difference)}
-        unknown = [item for item in found if not any(row.covers(item[1]) for row in known)]
+        unknown = [item for item in found if not ledger.is_known(item[1])]
         if unknown:
             reports.append(shown(script, unknown, on_local))
-    assert not reports, "the servers differ:\n" + "\n".join(reports)
-    assert not unseen, f"no longer different; to be deleted: {', '.join(map(str, unseen))}"
+    ledger.check(reports)
 
 
 def test_there_are_enough_steps_and_the_documentation_counts_them() -> None:
