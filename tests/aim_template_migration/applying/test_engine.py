@@ -310,7 +310,11 @@ def test_a_stop_request_after_the_dry_run_sends_no_cutover(bench):
 def test_a_stop_request_in_the_soak_interrupts_units_that_were_cut_over(several):
     bench = several(3)
 
+    slept_after = []
+
     def on_sleep():
+        if bench.stop.is_set():
+            slept_after.append(bench.clock.monotonic())
         if len(cutovers(bench)) == 3:
             bench.stop.set()
 
@@ -319,6 +323,7 @@ def test_a_stop_request_in_the_soak_interrupts_units_that_were_cut_over(several)
     assert endings(outcome)[0] == ("succeeded", "")
     assert ("interrupted", "Interrupted") in endings(outcome)
     assert outcome.exit_code == 130
+    assert slept_after == []  # a soak that was interrupted is not waited out
     assert all(unit.last_completed_step in ("CutOver", "ConfirmNoRollout") for unit in outcome.result.units)
 
 
