@@ -10,8 +10,7 @@ from typing import Self
 
 from aim_rehearsal.operator import Misbehaviour
 from aim_rehearsal.roles import MIGRATION
-from aim_rehearsal.session import ADMIN, RehearsalSession
-from aim_rehearsal.worlds import World
+from aim_rehearsal.session import ADMIN, Progress, RehearsalSession
 from aim_template_migration.applying.events import Listener
 from aim_template_migration.applying.plan_files import PlanFiles, read_plan
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
@@ -31,6 +30,7 @@ from aim_template_migration.rehearsing.events import (
 )
 from aim_template_migration.rehearsing.observation import ServiceFacts, observe
 from aim_template_migration.rehearsing.reporting import report_of
+from aim_template_migration.rehearsing.subject import Subject
 
 DRY_RUN_RESULT = "dry-run-result.json"
 
@@ -45,7 +45,7 @@ class RunTuning:
     stop_before: str = ""
     parallel: int = 8
     soak_seconds: float = 2.0
-    cutover_deadline_seconds: float = 60.0
+    cutover_deadline_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,24 @@ class RehearsalOptions:
     """What to rehearse.
 
     Attributes:
-        world: the sample fleet.
+        subject: what is rehearsed.
         mode: the simulated operator's runtime projection mode, and the plan's.
         directory: the plan directory to make; it must not exist.
         work_dir: where kubeconfig files go; it must exist and be private.
         tuning: how dry run and commit go.
         misbehaviour: what the operator does wrong, None for what the world says.
         command: the command line, for the lock.
+        progress: told what is done next while the local API and its operator start.
     """
 
-    world: World
+    subject: Subject
     mode: ProjectionMode
     directory: Path
     work_dir: Path
     tuning: RunTuning = field(default_factory=RunTuning)
     misbehaviour: Misbehaviour | None = None
     command: str = ""
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,11 @@ class Rehearsal:
     def __init__(self, options: RehearsalOptions) -> None:
         self._options = options
         self._session = RehearsalSession(
-            options.world,
+            options.subject.world,
             projection_mode=options.mode,
             misbehaviour=options.misbehaviour,
             work_dir=options.work_dir,
+            progress=options.progress,
         )
 
     def __enter__(self) -> Self:
@@ -130,8 +133,11 @@ class Rehearsal:
 
     def load(self) -> FleetLoaded:
         """Return what the fleet looks like now."""
-        world = self._options.world
-        return FleetLoaded(world.name, world.summary, self._session.server.url, world.namespaces, self.observe())
+        subject, server = self._options.subject, self._session.server
+        world = subject.world
+        return FleetLoaded(
+            world.name, world.summary, server.url, world.namespaces, self.observe(), subject.not_rehearsed
+        )
 
     def plan(self) -> PlanFiles:
         """Make the plan and its directory.
@@ -193,7 +199,7 @@ class Rehearsal:
         last = commit or dry_run
         report = report_of(
             files,
-            self._options.world.name,
+            self._options.subject,
             last.result,
             before=fleet.services,
             after=self.observe(),

@@ -52,7 +52,7 @@ class RunArguments:
         stop_before: the step before which units stop, or empty.
         parallel: units side by side.
         soak_seconds: how long after a cutover its pods are looked at again.
-        cutover_deadline_seconds: how long the operator may take to observe a cutover.
+        cutover_deadline_seconds: how long the operator may take to observe a cutover; None for what the plan says.
     """
 
     only: tuple[str, ...]
@@ -61,7 +61,7 @@ class RunArguments:
     stop_before: str
     parallel: int
     soak_seconds: float
-    cutover_deadline_seconds: float
+    cutover_deadline_seconds: float | None
 
 
 def declare_connection(parser: argparse.ArgumentParser) -> None:
@@ -135,9 +135,8 @@ def declare_run(parser: argparse.ArgumentParser, *, parallel: int, soak: str) ->
     group.add_argument(
         "--cutover-deadline",
         type=cutover_deadline,
-        default="60s",
         metavar="DURATION",
-        help="how long the operator may take to observe a cutover, at most 10m (default: 60s)",
+        help="how long the operator may take to observe a cutover, at most 10m (default: as planned, 60s)",
     )
 
 
