@@ -15,7 +15,7 @@
     { key: "name", title: "Unit", value: (row) => row.name },
     { key: "namespace", title: "Namespace", value: (row) => row.namespace, minor: true },
     ...(several ? [{ key: "plan", title: "Plan", value: (row) => plans[row.plan], minor: true }] : []),
-    { key: "state", title: "State", value: (row) => row.state },
+    { key: "state", title: "State", value: (row) => row.state, tight: true },
     { key: "outcome", title: "Outcome", value: (row) => row.outcome },
     { key: "step", title: "Last completed step", value: (row) => row.step, minor: true },
     { key: "seconds", title: "Took", value: (row) => row.seconds, number: true, minor: true,
@@ -110,7 +110,7 @@
     return line;
   }
 
-  const cssOf = (column) => `${column.minor ? "minor" : ""} ${column.number ? "right" : ""}`.trim();
+  const cssOf = (column) => `${column.minor ? "minor" : ""} ${column.number ? "right" : ""} ${column.tight ? "tight" : ""}`.trim();
 
   function cellText(column, row) {
     const text = column.text ? column.text(row) : String(column.value(row) ?? "");
@@ -123,7 +123,8 @@
       button.setAttribute("aria-expanded", "false");
       return;
     }
-    const cell = make("td", { colspan: COLUMNS.length }, ...detailNodes(row, detailOf(row)));
+    const visible = [...byId("columns").children].filter((head) => head.offsetParent !== null).length;
+    const cell = make("td", { colspan: visible }, ...detailNodes(row, detailOf(row)));
     line.after(make("tr", { class: "detail", id }, cell));
     button.setAttribute("aria-expanded", "true");
   }
@@ -214,7 +215,10 @@
 
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").addEventListener("input", refresh);
-  byId("filters").addEventListener("reset", () => setTimeout(refresh));
+  byId("clear").addEventListener("click", () => {
+    byId("filters").reset();
+    refresh();
+  });
   byId("more").addEventListener("click", () => drawMore(BATCH));
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
