@@ -33,7 +33,7 @@ class HandoffArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.usage = "%(prog)s check --evidence FILE [--phase 1..10] [--record FILE] [options]"
+    parser.usage = "%(prog)s check --evidence FILE\n         [--phase 1..10] [--record FILE] [options]"
     parser.add_argument("action", choices=("check",), help="compare the unit with its evidence; writes the record only")
     group = parser.add_argument_group("what to check")
     group.add_argument(

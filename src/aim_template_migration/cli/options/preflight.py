@@ -28,7 +28,7 @@ class PreflightArguments:
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.usage = "%(prog)s --namespace NS [--namespace NS ...] [options]"
+    parser.usage = "%(prog)s --namespace NS [--namespace NS ...]\n         [options]"
     declare_namespaces(parser.add_argument_group("where"))
     declare_connection(parser)
     declare_output(parser)
