@@ -315,7 +315,7 @@ class _Mapper:
 
     def _framework_variables(self, env: list[JsonObject], source: str) -> None:
         for item in env:
-            if item.get("name") in FRAMEWORK_VARIABLES:
+            if get_str(item, "name") in FRAMEWORK_VARIABLES:
                 message = (
                     f"the variable {item['name']} is set by the profile pipeline itself, so its value would be lost"
                 )

@@ -16,7 +16,7 @@ from aim_api.kinds import (
 )
 from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.mapping.profile import Source
-from aim_template_migration.mapping.recipes.draft import Draft, id_of
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, object_id
 
 VALUE_FIELDS: Mapping[str, frozenset[str]] = {
     "AIMService": frozenset({"aimId", "baseImage", "baseModelName", "modelName", "profileName"}),
@@ -134,17 +134,23 @@ class Context:
                     yield found
 
     def profile_is_written(self, namespace: str, name: str) -> bool:
-        """Return whether the output has a profile of this name, from a template or from the input itself."""
-        return self.in_input((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), namespace, name) is not None
+        """Return whether the output has a profile of this name."""
+        return self.profile((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), namespace, name) is not None
 
-    def profile_draft(self, kinds: Iterable[Kind], namespace: str, name: str) -> Draft | None:
-        """Return the conversion that gives a profile of this name, of the first kind of input that has one."""
+    def profile(self, kinds: Iterable[Kind], namespace: str, name: str) -> Draft | Beside | None:
+        """Return what gives a profile of this name: the conversion of an input, of the first kind that has one.
+
+        Where there is none, a profile counts that a conversion writes beside.
+        """
+        kinds = tuple(kinds)
         for kind in kinds:
+            wanted = (kind.name, namespace if kind.namespaced else "", name)
             for draft in self.drafts:
-                own = "" if not kind.namespaced else namespace
-                if get_str(draft.source, "kind") == kind.name and (draft.namespace, draft.name) == (own, name):
+                if (get_str(draft.source, "kind"), draft.namespace, draft.name) == wanted:
                     return draft
-        return None
+        ids = {object_id(kind.name, namespace if kind.namespaced else "", name) for kind in kinds}
+        made = (beside for draft in self.drafts for beside in draft.beside)
+        return next((beside for beside in made if beside.id in ids), None)
 
     def _named(self, kind: Kind, namespace: str, name: str) -> Iterator[JsonObject]:
         return (found for found in self._of_kind(kind, namespace) if get_str(found, "metadata", "name") == name)
@@ -168,3 +174,9 @@ def is_image_model(model: JsonObject) -> bool:
     lists = ("customTemplates", "modelSources")
     given = [name for name in LEGACY_MODEL_FIELDS if name in spec and (name not in lists or get_list(spec, name))]
     return not given and "profiles" not in spec
+
+
+def has_weights(spec: JsonObject) -> bool:
+    """Return whether a model states weights of its own, in the shape that model sources have."""
+    sources = get_list(spec, "modelSources")
+    return bool(sources) and all(isinstance(source, dict) for source in sources)

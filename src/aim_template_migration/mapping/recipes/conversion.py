@@ -92,6 +92,9 @@ def convert_objects(
         for draft in known:
             if get_str(draft.source, "kind") == kind and not draft.gaps:
                 recipe(draft, context)
+    for draft in known:
+        if not draft.unchanged:
+            draft.finish()
     return drafts
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_PROFILE_SET, AIM_PROFILE, AIM_PROFILE_SET
 from aim_api.names import derive_name
-from aim_api.tree import JsonObject, get, get_list, get_map, get_str, has
+from aim_api.tree import JsonObject, get, get_list, get_map, get_str, has, leaves
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_merge, split_engine_args
 from aim_template_migration.mapping.fates import Fate
@@ -98,6 +98,9 @@ class _Template:
         """Convert it: one with settings of its own into an object of its own."""
         # Every field is unknown until a step below says better.
         self._draft.leave(self._place, "a custom template has no such field", "remove it")
+        for path, value in leaves(self._item):
+            if path and is_empty(value):
+                self._account(path, "", (), "it states nothing", fate=Fate.DEFAULTED)
         if isinstance(self._item.get("customProfile"), dict) or (self._weights.sources and not self._weights.derived):
             self._to_profile()
         elif get_list(self._item, "env") or not self._weights.derived:
@@ -163,11 +166,14 @@ class _Template:
         )
 
     def _name(self) -> str:
-        stated = get_str(self._item, "name")
-        if stated:
-            return stated
-        parts = [get_str(self._item, *path) or "" for path, _ in _SELECTING]
-        return derive_name([part for part in (self._draft.name, str(self._index + 1), *parts) if part])
+        """Return a name for the object: the template's, behind the model's, since it is an alias within the model."""
+        stated, model = get_str(self._item, "name") or "", self._draft.name
+        selecting = [get_str(self._item, *path) or "" for path, _ in _SELECTING]
+        parts = [stated] if stated else [str(self._index + 1), *selecting]
+        owned = stated.startswith(f"{model}-")
+        name = stated if owned else derive_name([part for part in (model, *parts) if part])
+        taken = {get_str(beside.value, "metadata", "name") for beside in self._draft.beside}
+        return derive_name([name, str(self._index + 1)]) if name in taken else name
 
     def _beside(self, value: JsonObject) -> Beside:
         made = Beside(value, above=False)
@@ -224,11 +230,12 @@ class _Template:
             others, found = given, {}
         if others:
             made.put(env, list(others))
-            self._account(("env",), made.id, env, "it is the container's environment")
-            for index, item in enumerate(others):
-                made.origins[*env, index] = (*self._place, "env", given.index(item))
         for index, item in enumerate(given):
-            if item not in others:
+            if item in others:
+                place = (*env, others.index(item))
+                made.origins[place] = (*self._place, "env", index)
+                self._account(("env", index), made.id, place, "it is the container's environment")
+            else:
                 self._account(("env", index), made.id, args, f"{ENGINE_ARGS} holds engine arguments", fate=Fate.TYPED)
         merged = deep_merge(arguments, found)
         if merged:

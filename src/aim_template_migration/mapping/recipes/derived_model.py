@@ -1,8 +1,8 @@
 """AIMModel derivations: profile copies, the flat derivedFrom, and fine-tunes (G, "Fine-tunes", "Resource mapping")."""
 
-from aim_api.tree import JsonObject, get_map, get_objects, get_str
+from aim_api.tree import JsonObject, get_map, get_str
 from aim_template_migration.mapping.fates import Fate
-from aim_template_migration.mapping.recipes.context import Context
+from aim_template_migration.mapping.recipes.context import Context, has_weights
 from aim_template_migration.mapping.recipes.custom_model import move_policy, put_version, version_policy
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.images import base_model
@@ -12,6 +12,7 @@ _PROFILES: Path = ("spec", "profiles")
 _DERIVED: Path = (*_PROFILES, "derivedFrom")
 _OVERRIDES: Path = (*_PROFILES, "overrides")
 _MODEL_LEVEL = ("imagePullSecrets", "serviceAccountName")
+_OBJECTS = ("selector", "overrides", "sourceRef")
 _NO_IMAGE = ("discovery", "imageMetadata")
 
 
@@ -19,8 +20,8 @@ def convert_derivation(draft: Draft, context: Context, field: str, *, cluster: b
     """Convert ``profileCopy`` or the flat ``derivedFrom``, which have the same shape, into ``profiles``."""
     old: Path = ("spec", field)
     copy = draft.given(*old)
-    if not isinstance(copy, dict):
-        return
+    if not isinstance(copy, dict) or not all(isinstance(copy.get(name) or {}, dict) for name in _OBJECTS):
+        return  # what has another shape stays where it is
     if not draft.relocate(old, _PROFILES):
         draft.leave(old, "spec.profiles is set already", f"keep one of spec.{field} and spec.profiles")
         return
@@ -57,11 +58,15 @@ def _image(draft: Draft, old: Path, copy: JsonObject) -> None:
 def _aim_id(draft: Draft, copy: JsonObject) -> None:
     """Leave out a family that the sources have anyway; a model with profiles states none itself."""
     aim_id = draft.given("spec", "aimId")
-    stated = get_str(copy, "overrides", "aimId") or get_str(copy, "selector", "aimId")
-    if aim_id in ("", None) or aim_id == stated:
-        draft.drop(("spec", "aimId"), "the derivation says the same", fate=Fate.RENAMED, target=(*_OVERRIDES, "aimId"))
+    places = ((("overrides",), _OVERRIDES), (("selector",), (*_DERIVED, "selector")))
+    stated = [(get_str(copy, *old, "aimId"), new) for old, new in places if get_str(copy, *old, "aimId")]
+    if aim_id in ("", None):
+        draft.drop(("spec", "aimId"), "it names no family")
     elif not stated:
         draft.move(("spec", "aimId"), (*_OVERRIDES, "aimId"), fate=Fate.RENAMED)
+    elif stated[0][0] == aim_id:
+        target = (*stated[0][1], "aimId")
+        draft.drop(("spec", "aimId"), "the derivation says the same", fate=Fate.RENAMED, target=target)
     else:
         draft.leave(("spec", "aimId"), "the derivation states another AIM id", "keep one of them")
 
@@ -69,7 +74,8 @@ def _aim_id(draft: Draft, copy: JsonObject) -> None:
 def _own_image(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Derive from the model's own image: in the same model, or from a model of that image."""
     for field in ("profileCopy", "derivedFrom"):
-        draft.drop(("spec", field, "sourceRef"), "profiles of the model's own image are taken")
+        for path in (("sourceRef",), ("selector", "modelRef")):
+            draft.drop(("spec", field, *path), "profiles of the model's own image are taken")
     if context.inline:
         return
     place: Path = ("spec", "image")
@@ -83,7 +89,7 @@ def is_fine_tune(model: JsonObject) -> bool:
     custom = get_map(spec, "custom")
     return bool(
         get_str(spec, "aimId")
-        and get_objects(spec, "modelSources")
+        and has_weights(spec)
         and not spec.get("customTemplates")
         and not custom.keys() & {"image", "hardware"}
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get, get_str, has, leaves
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.recipes.ledger import Gap, LeafFate, Note, Path
 
@@ -174,6 +175,7 @@ class Draft:
 
     def put(self, target: Path, value: Json) -> None:
         """Set a field of the output, whatever stands there."""
+        self.unchanged = False
         _put(self.value, target, value)
 
     def lead(self, container: Path, *keys: str) -> None:
@@ -197,6 +199,19 @@ class Draft:
         """Return a value of the output."""
         return get(self.value, *path)
 
+    def finish(self) -> None:
+        """Leave out what states nothing and has no place of the same name in v1alpha2."""
+        for path, value in list(leaves(self.source)):
+            settled = path in self._fates and not self._fates[path].lost
+            if settled or len(path) < 3 or path[0] != "spec" or not is_empty(value):
+                continue
+            row = self._table.find(path, value)
+            if row is None or row.fate is Fate.MAPPED or any(isinstance(key, int) for key in path):
+                continue
+            if is_empty(get(self.value, *self.where(path))):
+                self.drop(path, "it states nothing")
+            self._record(path, "", (), fate=Fate.DEFAULTED, reason="it states nothing")
+
     def fates(self) -> Iterator[LeafFate]:
         """Yield the fate of every leaf of the input, in document order, each once."""
         for path, value in leaves(self.source):
@@ -210,6 +225,8 @@ class Draft:
             return LeafFate(
                 path, Fate.NEEDS_DECISION, "", (), reason, "remove it, or write its v1alpha2 form", lost=True
             )
+        if row.fate is Fate.MAPPED and is_empty(value) and get(self.value, *here) != value:
+            return LeafFate(path, Fate.DEFAULTED, self.id, here, "it states nothing, and the value is known otherwise")
         if row.fate is Fate.MAPPED:
             return LeafFate(path, row.fate, self.id, here, row.reason)
         reason = row.reason
@@ -235,7 +252,7 @@ class Draft:
                 fate or (row.fate if row and row.fate is not Fate.NEEDS_DECISION else Fate.RENAMED),
                 object_,
                 (*target, *path[len(source) :]) if target else (),
-                reason or (row.reason if row else ""),
+                reason or (row.reason if row else "it is carried as it stands"),
                 advice,
                 lost,
             )

@@ -1,18 +1,21 @@
 """AIMModel and AIMClusterModel: which recipe fits (G, "Custom models", "Fine-tunes", "Resource mapping")."""
 
-from aim_api.tree import JsonObject, get_list, get_map, get_objects, get_str
+from collections.abc import Iterator
+
+from aim_api.tree import JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import (
     CLUSTER_PROFILES,
     LEGACY_MODEL_FIELDS,
     NAMESPACED_PROFILES,
     Context,
+    has_weights,
     is_image_model,
 )
 from aim_template_migration.mapping.recipes.custom_model import convert_custom_model
 from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
 from aim_template_migration.mapping.recipes.derived_model import convert_derivation, convert_fine_tune, is_fine_tune
-from aim_template_migration.mapping.recipes.draft import Draft, object_id
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.versions import V1ALPHA2, to_v1alpha2
 
 
@@ -23,12 +26,15 @@ def convert_model(draft: Draft, context: Context, *, cluster: bool) -> None:
         draft.unchanged = True
         return
     to_v1alpha2(draft)
+    if "profiles" in spec:
+        # The model is derived already; what is left of v1alpha1 beside it has to be decided about.
+        return
     if "profileCopy" in spec or "derivedFrom" in spec:
         field = "profileCopy" if "profileCopy" in spec else "derivedFrom"
         convert_derivation(draft, context, field, cluster=cluster)
     elif is_fine_tune(draft.source):
         convert_fine_tune(draft, context)
-    elif isinstance(spec.get("custom"), dict) and get_objects(spec, "modelSources"):
+    elif isinstance(spec.get("custom"), dict) and has_weights(spec):
         convert_custom_model(draft, context, cluster=cluster)
     elif not is_image_model(draft.source):
         _profiles_of_the_image(draft, context, spec, cluster=cluster)
@@ -47,29 +53,35 @@ def _profiles_of_the_image(draft: Draft, context: Context, spec: JsonObject, *, 
     )
     if draft.given("spec", "custom") in ({}, None):
         draft.drop(("spec", "custom"), "an empty custom block says nothing")
+    convert_custom_templates(draft, weights, {"modelRef": {"name": draft.name}}, cluster=cluster)
     if spec.get("modelSources") in ([], None):
         draft.drop(("spec", "modelSources"), "an empty list states no source")
     elif sources:
         _sources(draft, context, cluster=cluster)
-    convert_custom_templates(draft, weights, {"modelRef": {"name": draft.name}}, cluster=cluster)
 
 
 def _sources(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Sources live on each profile: on those of custom templates and of templates of the input."""
     path = ("spec", "modelSources")
-    found = context.templates_of(draft.namespace, draft.name, cluster=cluster)
-    templates = [get_str(item, "metadata", "name") or "" for item in found]
-    if not templates and not get_list(draft.source, "spec", "customTemplates"):
+    names = [get_str(item, "metadata", "name") or "" for item in _templates(draft, context, cluster=cluster)]
+    kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
+    made = [context.profile(kinds, draft.namespace, name) for name in names]
+    profiles = [*(found.value for found in made if found), *(beside.value for beside in draft.beside)]
+    having = [id_of(profile) for profile in profiles if get(profile, *path) == draft.given(*path)]
+    if not having:
         draft.leave(
             path,
-            "sources live on each profile, and the input has neither custom templates nor templates of this model",
+            "sources live on each profile, and the input has neither custom templates nor templates of this model that "
+            "take them",
             "add spec.modelSources to each profile, or convert the model's templates together with it",
         )
         return
     draft.drop(path)
-    kind = "AIMClusterProfile" if cluster else "AIMProfile"
-    target = object_id(kind, draft.namespace, templates[0]) if templates else ""
-    draft.account(path, target, ("spec", "modelSources"), fate=Fate.RENAMED)
+    draft.account(path, having[0], path, fate=Fate.RENAMED)
+
+
+def _templates(draft: Draft, context: Context, *, cluster: bool) -> Iterator[JsonObject]:
+    return context.templates_of(draft.namespace, draft.name, cluster=cluster)
 
 
 def _default_template(draft: Draft, context: Context, *, cluster: bool) -> None:
@@ -82,7 +94,7 @@ def _default_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     if not isinstance(name, str):
         return
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
-    profile = context.profile_draft(kinds, draft.namespace, name)
+    profile = context.profile(kinds, draft.namespace, name)
     if profile is None:
         draft.leave(
             path, "the default is marked on the profile, which the input does not have", "set spec.primary of it"

@@ -42,6 +42,7 @@ def convert_service(draft: Draft, context: Context) -> None:
     _caching(draft)
     draft.drop(("spec", "cacheModel"))
     convert_service_model(draft, context)
+    draft.finish()
     _dispatch(draft)
 
 

@@ -17,7 +17,7 @@ _COPIED = ("runtimeConfigName", "imagePullSecrets", "serviceAccountName")
 def convert_service_model(draft: Draft, context: Context) -> None:
     """Give an image, or own weights, a model of their own and name it."""
     model = get_map(draft.source, *_MODEL)
-    if get_str(model, "name"):
+    if model.get("name") not in ("", None):
         return
     image = get_str(model, "image")
     if image:

@@ -45,17 +45,16 @@ _GAPS = {"spec.image": "image", "spec.aimId": "aimId", "spec.modelId": "modelId"
 def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Convert one template."""
     to_kind(draft, (AIM_CLUSTER_PROFILE if cluster else AIM_PROFILE).name)
-    spec = get_map(draft.source, "spec")
     mapped, given = _mapped(draft, context, cluster=cluster)
     for name, source in accelerator_fields(draft, ("spec", "hardware")).items():
         draft.move(source, ("spec", name))
-    draft.move(("spec", "customProfile", "engineArgs"), ("spec", "engineArgs"))
     draft.move(("spec", "customProfile", "envVars"), ("spec", "engineEnv"))
     _environment(draft, mapped)
-    _engine_args(draft, spec, mapped)
+    _engine_args(draft, mapped)
     _precision(draft, mapped)
     for name, value in mapped.spec.items():
-        if name not in _DECIDED_HERE and (name not in _FLAT or name not in spec) and draft.get("spec", name) != value:
+        # A value that is stated stays as it is, even one of a wrong type.
+        if name not in _DECIDED_HERE and (is_empty(draft.get("spec", name)) or draft.get("spec", name) == "auto"):
             draft.put(("spec", name), value)
     _model_name(draft, mapped)
     _runtime_config(draft, context)
@@ -131,42 +130,60 @@ def _with_status(draft: Draft, context: Context, *, cluster: bool) -> JsonObject
 def _environment(draft: Draft, mapped: MappedProfile) -> None:
     """Carry the environment, with that of the runtime configs below it and without engine arguments."""
     source, target = ("spec", "env"), ("spec", "containerEnv")
-    own = [item for item in get_list(draft.source, *source) if isinstance(item, dict)]
-    if not isinstance(draft.given(*source), list) or len(own) != len(get_list(draft.source, *source)):
-        own = []
+    own = get_objects(draft.source, *source)
+    if draft.given(*source) not in (None, own):
+        return  # it is no environment, and so it stays where it is
     _, _, fault = split_engine_args(own)
     merged = get_objects(mapped.spec, "containerEnv")
     result: list[Json] = [*merged, *(item for item in own if fault and item.get("name") == ENGINE_ARGS)]
-    if own:
-        draft.move(source, target)
+    draft.move(source, target)
     if result:
         draft.put(target, result)
-    elif own:
+    else:
         draft.drop(source)
     for index, item in enumerate(result):
         draft.origins[*target, index] = (*source, own.index(item)) if item in own else None
     for index, item in enumerate(own):
-        _account_variable(draft, (*source, index), item, fault)
+        place = (*target, result.index(item)) if item in result else ()
+        _account_variable(draft, (*source, index), item, place, fault)
 
 
-def _account_variable(draft: Draft, path: Path, item: JsonObject, fault: str) -> None:
-    name = item.get("name")
+def _account_variable(draft: Draft, path: Path, item: JsonObject, place: Path, fault: str) -> None:
+    name = get_str(item, "name")
     if name == ENGINE_ARGS and fault:
         draft.leave(path, fault, "state the arguments in spec.engineArgs, and remove the variable")
     elif name == ENGINE_ARGS:
-        draft.account(
-            path, draft.id, ("spec", "engineArgs"), fate=Fate.TYPED, reason=f"{ENGINE_ARGS} holds engine arguments"
-        )
+        reason = f"{ENGINE_ARGS} holds engine arguments"
+        draft.account(path, draft.id, ("spec", "engineArgs"), fate=Fate.TYPED, reason=reason)
     elif name in FRAMEWORK_VARIABLES:
         draft.leave(path, f"the profile pipeline sets {name} itself", "state its value in the field of the profile")
+    elif place:
+        draft.account(path, draft.id, place)
+    else:
+        draft.account(path, "", (), fate=Fate.DEFAULTED, reason="a later variable of the same name decides")
 
 
-def _engine_args(draft: Draft, spec: JsonObject, mapped: MappedProfile) -> None:
-    flat, found = spec.get("engineArgs"), mapped.spec.get("engineArgs")
-    if isinstance(found, dict):
-        merged = deep_merge(flat, found) if isinstance(flat, dict) else found
-        if draft.get("spec", "engineArgs") != merged:
-            draft.put(("spec", "engineArgs"), merged)
+def _engine_args(draft: Draft, mapped: MappedProfile) -> None:
+    """Carry the engine arguments of every place into one; the later of these places decides about one name."""
+    target: Path = ("spec", "engineArgs")
+    custom: Path = ("spec", "customProfile", "engineArgs")
+    places = [place for place in (target, custom) if not is_empty(draft.given(*place))]
+    if not all(isinstance(draft.given(*place), dict) for place in places):
+        return  # what is no object stays where it is
+    merged = deep_merge(get_map(draft.source, *target), get_map(mapped.spec, "engineArgs"))
+    if draft.has(*target):
+        draft.drop(custom)
+    else:
+        draft.move(custom, target)
+    if merged and draft.get(*target) != merged:
+        draft.put(target, merged)
+    for place in places:
+        for name, value in get_map(draft.source, *place).items():
+            if merged.get(name) == value:
+                draft.account((*place, name), draft.id, (*target, name), reason="a profile holds its own arguments")
+            else:
+                reason = "the same argument is set elsewhere as well, and that decides"
+                draft.account((*place, name), draft.id, (*target, name), fate=Fate.TYPED, reason=reason)
 
 
 def _precision(draft: Draft, mapped: MappedProfile) -> None:
@@ -176,7 +193,7 @@ def _precision(draft: Draft, mapped: MappedProfile) -> None:
         draft.leave(path, "no profile has the precision auto", "state the precision, here or by --values as precision")
     elif stated == "auto":
         draft.account(path, draft.id, path, fate=Fate.TYPED)
-    elif draft.has(*path):
+    elif not is_empty(stated):
         draft.account(path, draft.id, path, fate=Fate.MAPPED, reason="the profile has the same field")
 
 

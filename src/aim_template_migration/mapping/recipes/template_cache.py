@@ -1,10 +1,10 @@
 """AIMTemplateCache: caching is enabled on the profile (G, "AIMTemplateCache → AIMProfileCache")."""
 
-from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
+from aim_api.tree import Json, JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.engine_settings import merge_env
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import CLUSTER_PROFILES, NAMESPACED_PROFILES, Context
-from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.draft import Beside, Draft
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _CACHING: Path = ("spec", "caching")
@@ -17,55 +17,82 @@ def convert_template_cache(draft: Draft, context: Context) -> None:
     spec = get_map(draft.source, "spec")
     profile, obstacle, advice = _profile(draft, context, spec)
     if profile is None or obstacle:
-        draft.unchanged = True
         draft.account(
             ("apiVersion",), draft.id, ("apiVersion",), fate=Fate.MAPPED, reason="it stays until that is decided"
         )
         draft.leave(("spec",), obstacle, advice)
         return
-    profile.unchanged = False
     profile.put((*_CACHING, "enabled"), True)
+    if isinstance(profile, Draft) and profile.given(*_CACHING, "enabled") is not True:
+        reason = f"the cache {draft.name} of the template asks for it"
+        profile.account((*_CACHING, "enabled"), profile.id, (*_CACHING, "enabled"), fate=Fate.TYPED, reason=reason)
     draft.removed = True
     target: Path = (*_CACHING, "enabled")
-    draft.account(("spec",), profile.id, target)
+    draft.leave(("spec",), "a cache has no such field", "remove it")
     draft.account(("apiVersion",), profile.id, ("apiVersion",), fate=Fate.DEFAULTED, reason="the object is gone")
     draft.account(("kind",), profile.id, ("kind",), fate=Fate.DEFAULTED, reason="the object is gone")
     draft.account(
         ("metadata",), profile.id, target, fate=Fate.DEFAULTED, reason="the controller names its cache itself"
     )
     draft.account(("status",), "", (), fate=Fate.DEFAULTED, reason="the controller reports it anew")
-    draft.account(("spec", "templateName"), profile.id, target)
+    for name in ("templateName", "templateScope"):
+        draft.account(("spec", name), profile.id, target, fate=Fate.RENAMED)
+    draft.account(("spec", "mode"), "", (), fate=Fate.DEFAULTED, reason="a profile's own cache is shared")
+    draft.account(("spec", "runtimeConfigName"), "", (), fate=Fate.DEFAULTED, reason="it names the default")
     _environment(draft, profile, spec)
     for name in _UNREAD:
         draft.account(("spec", name), "", (), fate=Fate.DEFAULTED)
     _without_place(draft, spec)
 
 
-def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | None, str, str]:
+def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | Beside | None, str, str]:
     """Return the profile of the cached template, and what keeps caching from being enabled on it, with advice."""
     name, scope = get_str(spec, "templateName") or "", get_str(spec, "templateScope") or "Unknown"
     where = f" in the namespace {draft.namespace}" if draft.namespace else ""
     request = f"set spec.caching.enabled: true on the AIMProfile {name}{where}, then remove this cache"
     if not name:
         return None, "the cache names no template", "remove it, or state spec.templateName"
-    found = context.profile_draft(NAMESPACED_PROFILES, draft.namespace, name) if scope != "Cluster" else None
-    if found is None and (scope == "Cluster" or context.profile_draft(CLUSTER_PROFILES, draft.namespace, name)):
+    found = context.profile(NAMESPACED_PROFILES, draft.namespace, name) if scope != "Cluster" else None
+    if found is None and (scope == "Cluster" or context.profile(CLUSTER_PROFILES, draft.namespace, name)):
         advice = "let the services that use the profile make the cache, or enable caching on a profile in the namespace"
         return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
     if found is None:
         return None, f"the input has no template and no profile {name}", request
+    if not _is_sound(get(found.value, *_CACHING)) or not _is_sound({"env": spec.get("env")}):
+        return (
+            found,
+            "environments of downloads are lists of variables",
+            "mend spec.caching of the profile, or spec.env",
+        )
     if get_str(spec, "mode") == "Dedicated":
         advice = "let the service make its cache, with spec.caching.mode: Dedicated"
         return found, "a profile's own cache is shared, and this one is dedicated", advice
     return found, "", ""
 
 
-def _environment(draft: Draft, profile: Draft, spec: JsonObject) -> None:
-    own = get_objects(spec, "env")
-    if own:
-        merged: list[Json] = list(merge_env(get_objects(profile.value, *_CACHING, "env"), own))
-        profile.put((*_CACHING, "env"), merged)
-    draft.account(("spec", "env"), profile.id, (*_CACHING, "env"))
+def _is_sound(caching: Json) -> bool:
+    env = get(caching, "env")
+    return (caching is None or isinstance(caching, dict)) and env in (None, get_objects(caching, "env"))
+
+
+def _environment(draft: Draft, profile: Draft | Beside, spec: JsonObject) -> None:
+    """Merge the environment of the cache over that of the profile's own cache."""
+    place: Path = (*_CACHING, "env")
+    own, before = get_objects(spec, "env"), get_objects(profile.value, *place)
+    if not own:
+        draft.account(("spec", "env"), "", (), fate=Fate.DEFAULTED, reason="it sets nothing")
+        return
+    merged: list[Json] = list(merge_env(before, own))
+    profile.put(place, merged)
+    for items, owner, source in ((before, profile, place), (own, draft, ("spec", "env"))):
+        for index, item in enumerate(items):
+            if isinstance(owner, Beside):
+                continue
+            if item in merged:
+                owner.account((*source, index), profile.id, (*place, merged.index(item)), fate=Fate.RENAMED)
+            else:
+                reason = "another variable of the same name decides"
+                owner.account((*source, index), "", (), fate=Fate.DEFAULTED, reason=reason)
 
 
 def _without_place(draft: Draft, spec: JsonObject) -> None:
