@@ -209,7 +209,7 @@ def test_markup_stays_text(browser, folder):
 
 
 INJECTIONS = (
-    "const node = document.createElement('script'); node.textContent = 'window.injected = 1'; document.body.append(node)",
+    "const it = document.createElement('script'); it.textContent = 'window.injected = 1'; document.body.append(it)",
     "document.body.innerHTML += '<img src=x onerror=\"window.injected = 1\">'",
     "document.body.setAttribute('onclick', 'window.injected = 1'); document.body.click()",
 )

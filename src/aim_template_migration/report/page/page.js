@@ -214,7 +214,8 @@
   }
 
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
-  byId("filters").addEventListener("input", refresh);
+  byId("search").addEventListener("input", refresh);
+  for (const id of Object.keys(FILTERS)) byId(id).addEventListener("change", refresh);
   byId("clear").addEventListener("click", () => {
     byId("filters").reset();
     refresh();
