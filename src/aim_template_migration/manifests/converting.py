@@ -1,0 +1,224 @@
+"""Conversion of manifest files: their objects by the recipes, their text by edits (pure)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from aim_api.tree import JsonObject, Key, field_path
+from aim_template_migration.manifests.ledger import (
+    ConversionLedger,
+    LedgerEntry,
+    LedgerFault,
+    LedgerNeed,
+    LedgerNote,
+    LedgerTarget,
+)
+from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
+from aim_template_migration.manifests.reading import ManifestText, read_manifest
+from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
+from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestFile:
+    """One file of the input.
+
+    Attributes:
+        name: the file as it is named in messages.
+        manifest: its text and what it holds.
+    """
+
+    name: str
+    manifest: ManifestText
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a conversion goes.
+
+    Attributes:
+        values: values that were given by hand.
+        live: reads a live cluster, for what the input does not state.
+        inline: put base image and derived profiles of a custom model into one AIMModel.
+    """
+
+    values: Values = field(default_factory=Values)
+    live: Live = nothing_live
+    inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedFile:
+    """One file of the output.
+
+    Attributes:
+        file: the file of the input.
+        text: the new text, without byte order mark.
+    """
+
+    file: ManifestFile
+    text: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text differs from that of the input."""
+        return self.text != self.file.manifest.text
+
+    @property
+    def data(self) -> bytes:
+        """The new bytes of the file."""
+        return self.file.manifest.encoded(self.text)
+
+    def objects(self) -> list[JsonObject]:
+        """Return the objects of the new text."""
+        return [place.value for place in objects_of(read_manifest(self.text.encode()))]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The output of a conversion and its ledger."""
+
+    files: tuple[ConvertedFile, ...]
+    ledger: ConversionLedger
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An object of the input: the number of its file, and where it stands there."""
+
+    file: int
+    place: ObjectPlace
+
+
+def convert_files(files: Sequence[ManifestFile], options: Options | None = None) -> Conversion:
+    """Convert files; the objects of all of them may refer to one another."""
+    options = options or Options()
+    located = [Located(number, place) for number, file in enumerate(files) for place in objects_of(file.manifest)]
+    drafts = convert_objects(
+        [item.place.value for item in located], values=options.values, live=options.live, inline=options.inline
+    )
+    changes = [_change(item, draft) for item, draft in zip(located, drafts, strict=True)]
+    writer = LedgerWriter(files)
+    for item, draft in zip(located, drafts, strict=True):
+        if draft is not None:
+            writer.add(item, draft)
+    converted = write_changes(files, located, changes, writer)
+    return Conversion(converted, writer.ledger())
+
+
+def write_changes(
+    files: Sequence[ManifestFile],
+    located: Sequence[Located],
+    changes: Sequence[ObjectChange | None],
+    writer: "LedgerWriter",
+) -> tuple[ConvertedFile, ...]:
+    """Return the files with changed objects; what could not be kept of their text goes to the ledger."""
+    converted = []
+    for number, file in enumerate(files):
+        by_document: dict[int, list[ObjectChange]] = {}
+        for item, change in zip(located, changes, strict=True):
+            if item.file == number and change is not None:
+                by_document.setdefault(item.place.document, []).append(change)
+        rewritten = rewrite(file.manifest, by_document)
+        writer.add_text(number, rewritten)
+        converted.append(ConvertedFile(file, rewritten.text))
+    return tuple(converted)
+
+
+def _change(item: Located, draft: Draft | None) -> ObjectChange | None:
+    if draft is None or (not draft.removed and not draft.beside and draft.value == draft.source):
+        return None
+    above = tuple(NewObject(new.value, new.origins) for new in draft.beside if new.above)
+    below = tuple(NewObject(new.value, new.origins) for new in draft.beside if not new.above)
+    becomes = None if draft.removed else NewObject(draft.value, draft.origins)
+    return ObjectChange(item.place.path, becomes, above, below)
+
+
+class LedgerWriter:
+    """Collects the ledger of a conversion."""
+
+    def __init__(self, files: Sequence[ManifestFile]) -> None:
+        self._files = files
+        self._entries: list[LedgerEntry] = []
+        self._needs: list[LedgerNeed] = []
+        self._notes: list[LedgerNote] = []
+        self._faults: list[LedgerFault] = []
+        for file in files:
+            self._faults += _unreadable(file)
+
+    def ledger(self) -> ConversionLedger:
+        """Return what was collected."""
+        return ConversionLedger(
+            entries=tuple(self._entries),
+            needs=tuple(self._needs),
+            notes=tuple(self._notes),
+            faults=tuple(self._faults),
+        )
+
+    def add(self, item: Located, draft: Draft) -> None:
+        """Add what became of one object."""
+        source = id_of(draft.source)
+        file = self._files[item.file].name
+        for gap in draft.gaps:
+            line = self._line(item, gap.near)
+            self._needs.append(LedgerNeed(file, line, gap.object, field_path(gap.path), gap.message))
+        for note in draft.notes:
+            self._notes.append(
+                LedgerNote(file, self._line(item, note.near), source, field_path(note.near), note.message)
+            )
+        if draft.unchanged:
+            return
+        for fate in draft.fates():
+            target = LedgerTarget(fate.object, field_path(fate.target)) if fate.object else None
+            self._entries.append(
+                LedgerEntry(
+                    file,
+                    self._line(item, fate.path),
+                    source,
+                    field_path(fate.path),
+                    fate.fate.value,
+                    fate.reason,
+                    target,
+                    fate.advice,
+                    fate.lost,
+                )
+            )
+
+    def note(self, item: Located, path: tuple[Key, ...], message: str) -> None:
+        """Add something to know about one object."""
+        file = self._files[item.file].name
+        source = id_of(item.place.value)
+        self._notes.append(LedgerNote(file, self._line(item, path), source, field_path(path), message))
+
+    def fault(self, item: Located, message: str) -> None:
+        """Add something that keeps one object from being converted."""
+        self._faults.append(LedgerFault(self._files[item.file].name, self._line(item, ()), message))
+
+    def add_text(self, number: int, rewritten: Rewritten) -> None:
+        """Add what could not be kept of the text of a file."""
+        file = self._files[number]
+        for document in rewritten.anew:
+            line = file.manifest.position(file.manifest.documents[document].root.start).line
+            message = "the document had to be written anew, without its comments and its layout"
+            self._notes.append(LedgerNote(file.name, line, "", "", message))
+        for document, comment in rewritten.lost:
+            if document not in rewritten.anew:
+                line = file.manifest.position(file.manifest.documents[document].root.start).line
+                self._notes.append(LedgerNote(file.name, line, "", "", f"a comment could not be kept: {comment}"))
+
+    def _line(self, item: Located, path: tuple[Key, ...]) -> int:
+        return position_of(self._files[item.file].manifest, item.place, path).line
+
+
+def _unreadable(file: ManifestFile) -> Iterator[LedgerFault]:
+    """Yield what can't be read in a file, and the keys of AIM objects that stand twice."""
+    manifest = file.manifest
+    for part in manifest.unreadable:
+        message = f"this part can't be read and stays as it is: {part.message}"
+        yield LedgerFault(file.name, manifest.position(part.offset).line, message)
+    documents = {place.document for place in objects_of(manifest) if is_aim_object(place.value)}
+    for number in sorted(documents):
+        for duplicate in manifest.documents[number].duplicates:
+            message = f"the key {duplicate.name} stands twice; kubectl takes the last one"
+            yield LedgerFault(file.name, manifest.position(duplicate.offset).line, message)

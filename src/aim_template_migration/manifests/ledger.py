@@ -1,0 +1,82 @@
+"""The loss ledger as a document: what became of every leaf of every converted object."""
+
+from aim_template_migration.documents.plan import API_VERSION, Document
+
+KIND = "ConversionLedger"
+
+
+class LedgerTarget(Document, frozen=True):
+    """Where a leaf went: the id of the object, and the field there where it has one place."""
+
+    object: str
+    field: str = ""
+
+
+class LedgerEntry(Document, frozen=True):
+    """What became of one leaf.
+
+    Attributes:
+        file: the file as it was named.
+        line: the line of the leaf, from 1.
+        object: id of the object that it stands in.
+        field: the leaf.
+        fate: what became of it.
+        reason: one sentence that says why.
+        target: where it went; absent where it went nowhere.
+        advice: one sentence that says what a person can do; absent where there is nothing to do.
+        lost: it is not in the output, or in a form that v1alpha2 refuses.
+    """
+
+    file: str
+    line: int
+    object: str
+    field: str
+    fate: str
+    reason: str
+    target: LedgerTarget | None = None
+    advice: str = ""
+    lost: bool = False
+
+
+class LedgerNeed(Document, frozen=True):
+    """A value that an output needs and that nothing states; it is left out."""
+
+    file: str
+    line: int
+    object: str
+    field: str
+    message: str
+
+
+class LedgerNote(Document, frozen=True):
+    """Something to know about a conversion that lost nothing."""
+
+    file: str
+    line: int
+    object: str
+    field: str
+    message: str
+
+
+class LedgerFault(Document, frozen=True):
+    """A part of a file that can't be read or rewritten as it should."""
+
+    file: str
+    line: int
+    message: str
+
+
+class ConversionLedger(Document, frozen=True):
+    """The whole ledger."""
+
+    api_version: str = API_VERSION
+    kind: str = KIND
+    entries: tuple[LedgerEntry, ...] = ()
+    needs: tuple[LedgerNeed, ...] = ()
+    notes: tuple[LedgerNote, ...] = ()
+    faults: tuple[LedgerFault, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was lost and nothing is needed."""
+        return not self.needs and not self.faults and not any(entry.lost for entry in self.entries)
