@@ -83,7 +83,7 @@ class InspectedObject(Document, frozen=True):
         role: what it is to the unit.
         reference: which object.
         condition: how it compares with the plan.
-        message: one sentence, where it is not as planned.
+        message: one sentence, where it is not as planned or protected from eviction.
         identity: who it is now, None where it does not exist.
         backup: how its desired state compares with backup.yaml; empty for what no backup holds.
         backup_differences: the fields that differ from backup.yaml.

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import yaml
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, AIM_PROFILE_CACHE, DEPLOYMENT
+from aim_api.labels import EVICTION_PROTECTED
+from aim_api.tree import JsonObject, get_map
 from aim_template_migration.applying.patching import unexpected_differences
 from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.documents.inspection import BackupComparison
@@ -53,7 +55,7 @@ def compare(backup: Backup, live: Observed | None, key: BackupKey) -> tuple[Back
         return "notInBackup", ()
     if live is None:
         return "differs", ()
-    state = desired_state(live)
+    state = _without_our_effect(desired_state(live), document)
     if emit(state) == document:
         return "equal", ()
     try:
@@ -61,6 +63,16 @@ def compare(backup: Backup, live: Observed | None, key: BackupKey) -> tuple[Back
     except yaml.YAMLError:
         return "differs", ()
     return "differs", tuple(unexpected_differences(kept, state)) if isinstance(kept, dict) else ()
+
+
+def _without_our_effect(state: JsonObject, document: str) -> JsonObject:
+    """Leave out the eviction protection that apply sets, where the backup has none."""
+    annotations = get_map(state, "metadata", "annotations")
+    if EVICTION_PROTECTED not in annotations or EVICTION_PROTECTED in document:
+        return state
+    kept: JsonObject = {key: value for key, value in annotations.items() if key != EVICTION_PROTECTED}
+    metadata = {key: value for key, value in get_map(state, "metadata").items() if key != "annotations"}
+    return {**state, "metadata": {**metadata, "annotations": kept} if kept else metadata}
 
 
 def _plain(scalar: str) -> str:

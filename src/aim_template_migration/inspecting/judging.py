@@ -67,7 +67,7 @@ class _Verdict:
 
 def judge(migration: Migration, record: UnitRecord, live: UnitLive, around: Surroundings) -> InspectedUnit:
     """Return where an automatic unit stands."""
-    objects = tuple(_object(reading, live, around) for reading in live.pins)
+    objects = tuple(_object(reading, migration, live, around) for reading in live.pins)
     attempts = tuple(
         settle(attempt, *_found(attempt, migration, live, objects), now=around.now, may_live=around.may_live)
         for attempt in record.attempts
@@ -134,8 +134,8 @@ def _after_cutover(
     return "CutOverUnconfirmed", f"cut over to profile {name}, without a confirmation on record{pods}"
 
 
-def _object(reading: PinReading, live: UnitLive, around: Surroundings) -> InspectedObject:
-    condition, message = _condition(reading, live, around)
+def _object(reading: PinReading, migration: Migration, live: UnitLive, around: Surroundings) -> InspectedObject:
+    condition, message = _condition(reading, migration, live, around)
     reference = reading.pin.reference
     compared, fields = compare(around.backup, reading.observed, (reference.kind, reference.namespace, reference.name))
     return InspectedObject(
@@ -149,17 +149,30 @@ def _object(reading: PinReading, live: UnitLive, around: Surroundings) -> Inspec
     )
 
 
-def _condition(reading: PinReading, live: UnitLive, around: Surroundings) -> tuple[Condition, str]:
+def _cut_over_service(reading: PinReading, pinned: int) -> tuple[Condition, str]:
+    generation = reading.observed.generation if reading.observed else None
+    if generation == pinned:
+        return "asCutOver", ""
+    return (
+        "edited",
+        f"{reading.pin.reference.id} was edited after its cutover: generation {generation}, pinned {pinned}",
+    )
+
+
+def _condition(
+    reading: PinReading, migration: Migration, live: UnitLive, around: Surroundings
+) -> tuple[Condition, str]:
     pin = reading.pin
     if pin.role == "service" and live.cut_over:
-        return "asCutOver", ""
+        return _cut_over_service(reading, migration.cut_over.pinned_generation)
     body = around.targets.get(pin.reference.id)
     if pin.absent and body is not None and reading.raw is not None:
         fault = difference(PINNED_KINDS[pin.reference.kind], body, reading.raw, around.schemas)
         return ("other", f"{pin.reference.id} exists, and {fault}") if fault else ("equal", "")
     breach = reading.breach
     if breach is None:
-        return ("absent" if pin.absent else "asPlanned"), ""
+        protected = pin.role == "artifact" and is_protected(reading.raw)
+        return ("absent" if pin.absent else "asPlanned"), "protected from quota eviction" if protected else ""
     return _CONDITIONS[breach.code], breach.message
 
 

@@ -2,7 +2,8 @@
 
 import yaml
 
-from aim_api.kinds import AIM_PROFILE, AIM_SERVICE
+from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, AIM_SERVICE
+from aim_api.labels import EVICTION_PROTECTED
 from aim_template_migration.documents.backup_yaml import emit, join_documents
 from aim_template_migration.inspecting.backup import compare, index_backup
 from aim_template_migration.planning.backup import backup_documents, encode_backup
@@ -76,3 +77,25 @@ def test_a_document_that_was_edited_beyond_reading():
     live = reduce(AIM_SERVICE, happy_fleet().only("AIMService"))
     assert compare({key: "kind: [\n"}, live, key) == ("differs", ())
     assert compare({key: "- a\n"}, live, key) == ("differs", ())
+
+
+def test_the_protection_that_apply_sets_is_no_difference():
+    fleet = happy_fleet()
+    backup = index_backup(backup_of(fleet))
+    artifact = fleet.only("AIMArtifact")
+    key = ("AIMArtifact", "team-a", artifact["metadata"]["name"])
+    artifact["metadata"]["annotations"] = {EVICTION_PROTECTED: "true"}
+    assert compare(backup, reduce(AIM_ARTIFACT, artifact), key) == ("equal", ())
+    artifact["metadata"]["annotations"]["other"] = "x"
+    assert compare(backup, reduce(AIM_ARTIFACT, artifact), key) == ("differs", ("metadata.annotations",))
+
+
+def test_a_protection_that_was_there_before_and_is_gone_is_one():
+    fleet = happy_fleet()
+    artifact = fleet.only("AIMArtifact")
+    artifact["metadata"]["annotations"] = {EVICTION_PROTECTED: "true"}
+    backup = index_backup(backup_of(fleet))
+    key = ("AIMArtifact", "team-a", artifact["metadata"]["name"])
+    assert compare(backup, reduce(AIM_ARTIFACT, artifact), key) == ("equal", ())
+    del artifact["metadata"]["annotations"]
+    assert compare(backup, reduce(AIM_ARTIFACT, artifact), key)[0] == "differs"

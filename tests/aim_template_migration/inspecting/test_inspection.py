@@ -353,6 +353,23 @@ def test_a_proof_that_broke_after_the_cutover(scene, what):
     assert unit.message
 
 
+def test_a_service_that_was_edited_after_its_cutover_is_no_longer_as_the_cutover_left_it(scene):
+    scene.bench.apply()
+    edit(scene.fleet.only("AIMService"))
+    service = next(item for item in scene.unit()[0].objects if item.role == "service")
+    assert (service.condition, service.message) == (
+        "edited", f"{SERVICE} was edited after its cutover: generation 3, pinned 2"
+    )  # fmt: skip
+
+
+def test_a_protected_artifact_is_said_so(scene):
+    scene.kill_at_write(3, "after")
+    artifact = next(item for item in scene.unit()[0].objects if item.role == "artifact")
+    assert (artifact.condition, artifact.message, artifact.backup) == (
+        "asPlanned", "protected from quota eviction", "equal"
+    )  # fmt: skip
+
+
 def test_a_cutover_that_was_undone_is_a_difference(scene):
     scene.bench.apply()
     service = scene.fleet.only("AIMService")

@@ -12,7 +12,11 @@ _LISTED = 20
 _DETAILED = 50
 _SHOWN_FIELDS = 6
 _AS_IT_SHOULD = frozenset({"asPlanned", "absent"})
-_OUR_EFFECTS = {"asCutOver": "as the cutover leaves it", "equal": "exists and equals the plan's"}
+_OUR_EFFECTS = {
+    "asPlanned": "as planned",
+    "asCutOver": "as the cutover leaves it",
+    "equal": "exists and equals the plan's",
+}
 
 
 def inspection_lines(inspection: Inspection, paint: Paint, width: int) -> list[str]:
@@ -104,18 +108,22 @@ def _objects(unit: InspectedUnit, paint: Paint, width: int) -> Iterator[str]:
         return
     yield "  objects"
     for item in unit.objects:
-        if item.condition in _AS_IT_SHOULD:
+        if item.condition in _AS_IT_SHOULD and not item.message:
             continue
         yield f"    {item.reference.id}"
         tone: Tone = "green" if item.condition in _OUR_EFFECTS else "red"
-        said = _OUR_EFFECTS.get(item.condition) or f"{item.condition}: {item.message}"
+        said = ", ".join(part for part in (_OUR_EFFECTS.get(item.condition, item.condition), _short(item)) if part)
         yield from (paint(line, tone) for line in wrapped(said, width, " " * 6))
         yield from _identity(item, width)
-    rest = sum(item.condition == "asPlanned" for item in unit.objects)
-    absent = sum(item.condition == "absent" for item in unit.objects)
-    missing = f", {count(absent, 'target')} not there yet" if absent else ""
-    yield f"    {count(rest, 'object')} as planned{missing}"
+    quiet = [item for item in unit.objects if item.condition in _AS_IT_SHOULD and not item.message]
+    targets = sum(item.condition == "absent" and item.role.startswith("target") for item in quiet)
+    missing = f", {count(targets, 'target')} not there yet" if targets else ""
+    yield f"    {count(len(quiet) - targets, 'other object')} as planned{missing}"
     yield from _backup(unit, width)
+
+
+def _short(item: InspectedObject) -> str:
+    return item.message.removeprefix(f"{item.reference.id} ")
 
 
 def _identity(item: InspectedObject, width: int) -> list[str]:

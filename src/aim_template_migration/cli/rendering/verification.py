@@ -66,7 +66,8 @@ def _troubled(unit: VerifiedUnit, paint: Paint, width: int) -> list[str]:
     lines += wrapped(unit.message, width, "  ") if unit.message else []
     for fact in unit.facts:
         if not fact.holds:
-            rows = (("object", fact.object), ("found", fact.message), ("advice", CODES[fact.code].advice))
+            found = fact.message.removeprefix(f"{fact.object} ")
+            rows = (("object", fact.object), ("found", found), ("advice", CODES[fact.code].advice))
             lines += [f"  {paint(fact.code, 'red')}", *pairs(rows, width, "    ")]
     held = ", ".join(dict.fromkeys(fact.code for fact in unit.facts if fact.holds))
     lines += wrapped(f"holds: {held}", width, "  ", "    ") if held else []

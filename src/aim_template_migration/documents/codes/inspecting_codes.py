@@ -79,57 +79,57 @@ _VERIFICATION = _codes(
     (
         "ServiceCutOver",
         "The service has its pinned UID, the target profile, no template, and exactly the plan's pin.",
-        "Where it does not hold, find out whether the cutover was ever sent or has been undone, for example by an old manifest.",
+        "If not, find out whether the cutover was ever sent or has been undone, for example by an old manifest.",
     ),
     (
         "CutoverObserved",
         "The service's generation and observedGeneration equal the pin, it resolves the target profile and is Ready.",
-        "Where it does not hold, treat it as a failure of the infrastructure: check the operator and its log.",
+        "If not, treat it as a failure of the infrastructure: check the operator and its log.",
     ),
     (
         "InferenceServiceUnchanged",
         "The InferenceService has its pinned UID, generation, content and owners, and is Ready.",
-        "Where it does not hold, the workload may have rolled: look at its pods, and involve the service's owners.",
+        "If not, the workload may have rolled: look at its pods, and involve the service's owners.",
     ),
     (
         "PodTemplateUnchanged",
         "The Deployment is the pinned one and has the pinned pod template.",
-        "Where it does not hold, the workload has rolled or is rolling: look at its ReplicaSets and pods.",
+        "If not, the workload has rolled or is rolling: look at its ReplicaSets and pods.",
     ),
     (
         "PodsUnchanged",
         "The pods are those from before the cutover: same UIDs, same restart counts, same template hash.",
-        "Where it does not hold, look at the pods' events and their nodes.",
+        "If not, look at the pods' events and their nodes.",
     ),
     (
         "ArtifactInPlace",
         "The artifact has its pinned UID, source and claim, is Ready, and has no owner.",
-        "Where it does not hold, weights may download again or may be lost: stop changes and involve the storage owners.",
+        "If not, weights may download again or may be lost: stop changes and involve the storage owners.",
     ),
     (
         "ArtifactProtected",
         "The artifact is protected from quota eviction.",
-        "Where it does not hold, a quota could evict the artifact once only profile caches use it; find out who removed the annotation.",
+        "If not, a quota could evict the artifact once only profile caches use it; find out who removed the annotation.",
     ),
     (
         "ClaimInPlace",
         "The PersistentVolumeClaim has its pinned UID, is Bound and is not going away.",
-        "Where it does not hold, stop changes and involve the storage owners.",
+        "If not, stop changes and involve the storage owners.",
     ),
     (
         "NoSecondArtifact",
         "No other ownerless artifact of the namespace holds a source of the unit.",
-        "Where it does not hold, find out which controller made it: the weights may be downloading again.",
+        "If not, find out which controller made it: the weights may be downloading again.",
     ),
     (
         "TargetCacheReady",
         "The target cache is Ready at its generation and reports exactly the predecessor's artifacts and claims.",
-        "Where it does not hold, read the cache's conditions and status.artifacts, and delete nothing.",
+        "If not, read the cache's conditions and status.artifacts, and delete nothing.",
     ),
     (
         "TargetProfileReady",
         "The target profile is Ready at its generation and its projected runtime belongs to it.",
-        "Where it does not hold, read the profile's conditions and the operator's log.",
+        "If not, read the profile's conditions and the operator's log.",
     ),
     (
         "LegacyTemplateCacheRemains",
