@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,16 @@ from aim_template_migration.cli.parser import PROG, build_parser
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+OPERATORS = frozenset({">", "|", "||", "&&"})
 
 
 def commands_in(text):
     """Return every command line of the tool in shell blocks, comments left out."""
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).replace("\\\n", " ")
     for line in blocks.splitlines():
-        words = shlex.split(line.replace("HEX", "0" * 64), comments=True)
+        words = list(
+            takewhile(lambda word: word not in OPERATORS, shlex.split(line.replace("HEX", "0" * 64), comments=True))
+        )
         if words and Path(words[0]).name == PROG:
             yield words[1:]
 
