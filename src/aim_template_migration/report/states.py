@@ -12,9 +12,10 @@ STATES = ("unknown", "failed", "interrupted", "unfinished", "skipped", "manual",
 
 def state_of(unit: Unit, record: UnitRecord) -> str:
     """Return the status on record, ``unfinished`` where a run broke off in the unit, else the disposition."""
-    if record.status:
+    if record.status in STATES:
         return record.status
-    return "unfinished" if record.attempted or record.attempts else unit.disposition
+    # A journal can hold any word; one that is no status says only that the unit was begun.
+    return "unfinished" if record.status or record.attempted or record.attempts else unit.disposition
 
 
 def counted(states: Iterable[str]) -> tuple[tuple[str, int], ...]:

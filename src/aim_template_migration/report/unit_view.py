@@ -37,13 +37,13 @@ class UnitSource:
 def unit_row(source: UnitSource, plan: int) -> UnitRow:
     """Return the unit's line of the table."""
     unit, record = source.unit, source.record
-    kind, *namespace, name = unit.id.split("/")
+    kind, *namespace = unit.id.split("/")[:-1] or [""]
     return UnitRow(
         plan=plan,
         id=unit.id,
         kind=kind,
         namespace="/".join(namespace),
-        name=name,
+        name=unit.id.rpartition("/")[2],
         disposition=unit.disposition,
         outcome=unit.outcome,
         state=state_of(unit, record),

@@ -23,13 +23,14 @@ def report_of(sources: Sequence[Source], *, made_at: str, tool_version: str) -> 
     sections: list[PlanSection] = []
     rows: list[UnitRow] = []
     details: list[UnitDetail] = []
+    labels = _labels(sources)
     for number, source in enumerate(sources):
         histories = unit_histories(source.run.journal.entries if source.run.journal else ())
         units = _unit_sources(source, histories)
         around = Surroundings({target.id: target.body for target in source.files.plan.targets}, source.backup)
         own = [unit_row(unit, number) for unit in units]
         details += [unit_detail(unit, around) for unit in units]
-        sections.append(_section(source, own, histories))
+        sections.append(_section(labels[number], source, own, histories))
         rows += own
     return Report(
         made_at=made_at,
@@ -40,6 +41,14 @@ def report_of(sources: Sequence[Source], *, made_at: str, tool_version: str) -> 
         codes=_codes(rows, details, sections),
         limits=LIMITS,
     )
+
+
+def _labels(sources: Sequence[Source]) -> list[str]:
+    """Return the names of the plan directories, or their whole paths where two have one name or one has none."""
+    names = [source.files.directory.name for source in sources]
+    if "" in names or len(set(names)) < len(names):
+        return [str(source.files.path) for source in sources]
+    return names
 
 
 def _unit_sources(source: Source, histories: dict[str, UnitHistory]) -> list[UnitSource]:
@@ -56,11 +65,11 @@ def _unit_sources(source: Source, histories: dict[str, UnitHistory]) -> list[Uni
     ]
 
 
-def _section(source: Source, rows: list[UnitRow], histories: dict[str, UnitHistory]) -> PlanSection:
+def _section(label: str, source: Source, rows: list[UnitRow], histories: dict[str, UnitHistory]) -> PlanSection:
     plan, bars = source.files.plan, namespace_bars(rows)
     outcomes = Counter((row.namespace or "(cluster)", row.outcome) for row in rows)
     return PlanSection(
-        label=source.files.directory.name or str(source.files.path),
+        label=label,
         facts=tuple((label, value) for label, value in _facts(source) if value),
         problems=source.run.described.problems,
         warnings=tuple(finding_view(item) for item in plan.warnings),

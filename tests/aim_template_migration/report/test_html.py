@@ -14,7 +14,7 @@ from aim_template_migration.report.view import report_of
 from tests.support.hostile import poisoned
 from tests.support.runs import MARKUP, entries_of, mixed_plan, result_of, write_mixed, write_run
 
-KEPT = frozenset({"schema", "api_version", "kind", "plan_id", "id", "plan_sha256", "run_id", "journal", "time"})
+KEPT = frozenset({"schema", "api_version", "kind", "plan_id", "plan_sha256", "run_id", "journal", "time"})
 IDENTITIES = ("AIMService/team-a/chat", "AIMService/team-a/summarise")
 
 

@@ -10,7 +10,7 @@ from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import STEP_NAMES
 from aim_template_migration.report.sources import read_sources
 from aim_template_migration.report.view import report_of
-from tests.aim_template_migration.cli.plans import automatic_unit, plan_of
+from tests.aim_template_migration.cli.plans import automatic_unit, manual_unit, plan_of
 from tests.support.runs import entries_of, failed, mixed_plan, result_of, succeeded, write_mixed, write_run
 
 MADE = {"made_at": "2026-06-02T12:00:00Z", "tool_version": "0.1.0"}
@@ -185,3 +185,36 @@ def test_two_results_of_one_plan_are_refused(tmp_path):
     two = write_run(tmp_path / "two", plan, result_of(plan, ended))
     with pytest.raises(PlanRejected, match="results of one plan"):
         read_sources([one], [one / "apply-result.json", two / "apply-result.json"])
+
+
+def test_plans_of_one_name_are_told_apart(tmp_path):
+    (tmp_path / "east").mkdir()
+    (tmp_path / "west").mkdir()
+    made = report(write_mixed(tmp_path / "east" / "plan"), write_mixed(tmp_path / "west" / "plan"))
+    labels = [section.label for section in made.plans]
+    assert labels == [str(tmp_path / "east" / "plan" / "plan.json"), str(tmp_path / "west" / "plan" / "plan.json")]
+
+
+@pytest.mark.parametrize(
+    ("unit_id", "expected"),
+    [("chat", ("", "", "chat")), ("AIMProfile/chat", ("AIMProfile", "", "chat")), ("", ("", "", ""))],
+)
+def test_an_edited_id_is_shown_as_it_is(tmp_path, unit_id, expected):
+    made = report(
+        write_run(tmp_path / "plan", plan_of(msgspec.structs.replace(manual_unit("x", "Paused"), id=unit_id)), None)
+    )
+    (row,) = made.rows
+    assert (row.kind, row.namespace, row.name) == expected
+
+
+def test_a_word_that_is_no_status_says_only_that_the_unit_was_begun(tmp_path):
+    plan = plan_of(automatic_unit())
+    strange = succeeded("AIMService/team-a/chat", status="<b>")
+    made = report(write_run(tmp_path / "plan", plan, None, entries_of(plan, [strange])))
+    assert made.rows[0].state == "unfinished"
+
+
+def test_a_large_fleet_keeps_its_charts_small(tmp_path):
+    units = [manual_unit("x", "Paused", namespace=f"team-{number}") for number in range(60)]
+    section = report(write_run(tmp_path / "plan", plan_of(*units), None)).plans[0]
+    assert (len(section.namespaces), section.more_namespaces, len(section.outcomes)) == (40, 20, 60)
