@@ -66,6 +66,18 @@ class Console:
         """Write part of the answer, ending it with a newline."""
         self._out = _write(self._out, text)
 
+    def exactly(self, text: str) -> None:
+        """Write part of the answer as UTF-8, to the byte: no newline is added, no character replaced."""
+        buffer = getattr(self._out, "buffer", None)
+        if buffer is None:
+            self._out = _write_exactly(self._out, text)
+            return
+        try:
+            buffer.write(text.encode())
+            buffer.flush()
+        except (OSError, ValueError):
+            self._out = _Nowhere()
+
     def note(self, text: str) -> None:
         """Write a line to stderr."""
         self._err = _write(self._err, text)
@@ -91,13 +103,17 @@ def standard_console(*, no_color: bool = False, answer_format: Format = "table",
 
 
 def _write(stream: TextIO, text: str) -> TextIO:
+    return _write_exactly(stream, text if text.endswith("\n") else f"{text}\n")
+
+
+def _write_exactly(stream: TextIO, text: str) -> TextIO:
     """Write and flush; a reader that went away costs the text, not the command."""
     try:
-        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.write(text)
         stream.flush()
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
-        return _write(stream, text.encode(encoding, "replace").decode(encoding))
+        return _write_exactly(stream, text.encode(encoding, "replace").decode(encoding))
     except (OSError, ValueError):
         return _Nowhere()
     return stream

@@ -12,6 +12,7 @@ from aim_template_migration.cli.options import (
     apply,
     check,
     completion,
+    convert,
     explain,
     handoff,
     inspect,
@@ -134,6 +135,14 @@ COMMANDS: tuple[Command, ...] = (
         "Print the ClusterRole and the Roles that the tool's own requests need in the named namespaces, and nothing "
         "more. Installs nothing and contacts no cluster.",
         rbac.declare,
+    ),
+    _command(
+        "convert",
+        "turn v1alpha1 manifests into v1alpha2 manifests",
+        "Convert manifests by the recipes of the migration guide, offline. Comments, order, quoting and foreign "
+        "documents stay as they are. What is dropped or has to be decided is named on stderr by file, line and field, "
+        "and the exit code is then 3.",
+        convert.declare,
     ),
     _command(
         "explain",

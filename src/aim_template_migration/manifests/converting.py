@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aim_api.tree import JsonObject, Key, field_path
+from aim_template_migration.documents.plan import API_VERSION
 from aim_template_migration.manifests.ledger import (
+    KIND,
     ConversionLedger,
     LedgerEntry,
     LedgerFault,
@@ -94,11 +96,11 @@ class Located:
 def convert_files(files: Sequence[ManifestFile], options: Options | None = None) -> Conversion:
     """Convert files; the objects of all of them may refer to one another."""
     options = options or Options()
-    located = [Located(number, place) for number, file in enumerate(files) for place in objects_of(file.manifest)]
+    located = located_objects(files)
     drafts = convert_objects(
         [item.place.value for item in located], values=options.values, live=options.live, inline=options.inline
     )
-    changes = [_change(item, draft) for item, draft in zip(located, drafts, strict=True)]
+    changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
     writer = LedgerWriter(files)
     for item, draft in zip(located, drafts, strict=True):
         if draft is not None:
@@ -126,7 +128,13 @@ def write_changes(
     return tuple(converted)
 
 
-def _change(item: Located, draft: Draft | None) -> ObjectChange | None:
+def located_objects(files: Sequence[ManifestFile]) -> list[Located]:
+    """Return the objects of all files, in order."""
+    return [Located(number, place) for number, file in enumerate(files) for place in objects_of(file.manifest)]
+
+
+def change_of(item: Located, draft: Draft | None) -> ObjectChange | None:
+    """Return the change of one object; None where it stays as it is."""
     if draft is None or (not draft.removed and not draft.beside and draft.value == draft.source):
         return None
     above = tuple(NewObject(new.value, new.origins) for new in draft.beside if new.above)
@@ -150,6 +158,8 @@ class LedgerWriter:
     def ledger(self) -> ConversionLedger:
         """Return what was collected."""
         return ConversionLedger(
+            API_VERSION,
+            KIND,
             entries=tuple(self._entries),
             needs=tuple(self._needs),
             notes=tuple(self._notes),

@@ -26,9 +26,10 @@ class Finding:
     lost: bool
 
     def __str__(self) -> str:
-        """Return ``file:line: field: message``."""
+        """Return ``file:line: field: message``, with ``note:`` before what needs no decision."""
         field = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}: {field}{self.message}"
+        kind = "" if self.lost else "note: "
+        return f"{self.file}:{self.line}: {field}{kind}{self.message}"
 
 
 def findings_of(ledger: ConversionLedger) -> list[Finding]:

@@ -1,6 +1,6 @@
 """The loss ledger as a document: what became of every leaf of every converted object."""
 
-from aim_template_migration.documents.plan import API_VERSION, Document
+from aim_template_migration.documents.plan import Document
 
 KIND = "ConversionLedger"
 
@@ -69,8 +69,8 @@ class LedgerFault(Document, frozen=True):
 class ConversionLedger(Document, frozen=True):
     """The whole ledger."""
 
-    api_version: str = API_VERSION
-    kind: str = KIND
+    api_version: str
+    kind: str
     entries: tuple[LedgerEntry, ...] = ()
     needs: tuple[LedgerNeed, ...] = ()
     notes: tuple[LedgerNote, ...] = ()

@@ -9,7 +9,7 @@ from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.options.completion import read
 from aim_template_migration.cli.parser import build_parser
 
-_FILES = frozenset({"FILE", "PLAN"})
+_FILES = frozenset({"FILE", "PATH", "PLAN"})
 _DIRECTORIES = frozenset({"DIR"})
 
 

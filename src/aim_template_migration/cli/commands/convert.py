@@ -1,0 +1,232 @@
+"""``convert``: v1alpha1 manifests become v1alpha2 manifests, and everything else stays as it is."""
+
+import argparse
+import difflib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from aim_api.kinds import Kind
+from aim_api.tree import Json, JsonObject
+from aim_template_migration.applying.plan_files import RESULT_NAME, read_plan
+from aim_template_migration.cli.console import Console
+from aim_template_migration.cli.exit_codes import DONE, FINDINGS
+from aim_template_migration.cli.failures import not_started, wrong_usage
+from aim_template_migration.cli.options.convert import ConvertArguments, read
+from aim_template_migration.cli.rendering.text import count
+from aim_template_migration.cli.translation import open_cluster, translated
+from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.documents import private_files
+from aim_template_migration.documents.result import ResultError, decode_result
+from aim_template_migration.kube import Cluster
+from aim_template_migration.kube.errors import NotFound
+from aim_template_migration.manifests.converting import Conversion, ConvertedFile, ManifestFile, Options, convert_files
+from aim_template_migration.manifests.files import FileError, InputFile, Inputs, read_inputs, replace_in_place
+from aim_template_migration.manifests.findings import findings_of
+from aim_template_migration.manifests.following import Followed, follow_plan
+from aim_template_migration.manifests.given_values import ValuesError, parse_values
+from aim_template_migration.manifests.ledger import ConversionLedger, LedgerFault
+from aim_template_migration.manifests.nodes import ReadError
+from aim_template_migration.manifests.reading import ManifestText, read_manifest
+from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
+
+_COMMIT = "commit"
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Convert; return 0, or 3 where something was lost, is needed, would change or could not be replaced.
+
+    Raises:
+        CommandStopped: something that was named can't be read.
+    """
+    arguments = read(parsed)
+    inputs = _inputs(arguments)
+    files, faults = _manifests(inputs)
+    conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
+    ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
+    for finding in findings_of(ledger):
+        console.note(str(finding))
+    if arguments.ledger:
+        _write_ledger(arguments.ledger, ledger, console)
+    for reason in inputs.refused:
+        console.note(f"{console.paint_note('error:', 'red')} {reason}")
+    sound = ledger.complete and not inputs.refused
+    return _written(arguments, inputs, conversion, console, sound=sound)
+
+
+def _inputs(arguments: ConvertArguments) -> Inputs:
+    try:
+        return read_inputs(arguments.inputs, follow_links=not arguments.in_place)
+    except FileError as error:
+        raise not_started(str(error)) from error
+
+
+def _manifests(inputs: Inputs) -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:
+    """Read the files; one that is no text stays as it is."""
+    files, faults = [], []
+    for file in inputs.files:
+        try:
+            files.append(ManifestFile(file.name, read_manifest(file.data)))
+        except ReadError as error:
+            faults.append(LedgerFault(file.name, 1, f"this file can't be read and stays as it is: {error}"))
+            files.append(ManifestFile(file.name, ManifestText("")))
+    return files, tuple(faults)
+
+
+def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:
+    values = _values(arguments.values)
+    if not arguments.from_cluster:
+        conversion = convert_files(files, Options(values, nothing_live, arguments.inline))
+    else:
+        with translated():
+            cluster = open_cluster(arguments.connection)
+            try:
+                live = _live(cluster, arguments.namespace)
+                conversion = convert_files(files, Options(values, live, arguments.inline))
+            finally:
+                cluster.close()
+    for unused in sorted(values.by_id.keys() - values.used):
+        console.warn(f"{arguments.values}: the values of {unused} were not used; no object of the input needed them")
+    return conversion
+
+
+def _values(path: Path | None) -> Values:
+    if path is None:
+        return Values()
+    try:
+        return parse_values(path.read_bytes())
+    except OSError as error:
+        raise not_started(f"{path} can't be read: {(error.strerror or str(error)).lower()}") from error
+    except ValuesError as error:
+        raise not_started(f"{path} is no file of values: {error}") from error
+
+
+def _live(cluster: Cluster, namespace: str) -> Live:
+    """Return a reader of single objects that asks for each at most once."""
+    known: dict[tuple[Kind, str, str], JsonObject | None] = {}
+
+    def look_up(kind: Kind, stated: str, name: str) -> JsonObject | None:
+        where = stated or namespace
+        if kind.namespaced and not where:
+            raise wrong_usage(
+                f"the {kind.name} {name} can't be looked up: its namespace is stated nowhere",
+                hint="name the namespace of such objects with --namespace",
+            )
+        key = (kind, where if kind.namespaced else "", name)
+        if key not in known:
+            try:
+                known[key] = cluster.get(kind, name, where if kind.namespaced else None)
+            except (NotFound, ValueError):
+                known[key] = None
+        return known[key]
+
+    return look_up
+
+
+def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile]) -> Conversion:
+    assert arguments.plan is not None
+    with translated():
+        plan = read_plan(arguments.plan)
+    statuses = _statuses(arguments.result, plan.directory / RESULT_NAME)
+    return follow_plan(files, Followed(plan.plan, statuses, arguments.namespace))
+
+
+def _statuses(named: Path | None, default: Path) -> dict[str, str] | None:
+    """Return the units' status of a committed run, None where there was none."""
+    path = named or default
+    if named is None and not path.exists():
+        return None
+    with translated():
+        data = private_files.read(path)
+    try:
+        result = decode_result(data)
+    except ResultError as error:
+        raise not_started(f"{path} is no result: {error}") from error
+    if result.mode != _COMMIT:
+        return None
+    return {unit.id: unit.status for unit in result.units}
+
+
+def _write_ledger(path: Path, ledger: ConversionLedger, console: Console) -> None:
+    data = msgspec.json.format(msgspec.json.encode(ledger), indent=2) + b"\n"
+    with translated():
+        private_files.replace(path, data)
+    warning = work_tree_warning(path)
+    if warning:
+        console.warn(warning)
+
+
+def _written(
+    arguments: ConvertArguments, inputs: Inputs, conversion: Conversion, console: Console, *, sound: bool
+) -> int:
+    changed = [file for file in conversion.files if file.changed]
+    if arguments.check or arguments.diff:
+        _look(arguments, changed, console)
+        sound = sound and not (arguments.check and changed)
+    elif arguments.in_place:
+        sound = _replace(inputs.files, conversion.files, console) and sound
+    else:
+        text = _objects(conversion.files) if arguments.output == "json" else _joined(conversion.files)
+        _answer(arguments.file, text, console)
+    return DONE.number if sound else FINDINGS.number
+
+
+def _look(arguments: ConvertArguments, changed: Sequence[ConvertedFile], console: Console) -> None:
+    for file in changed:
+        if arguments.diff:
+            console.exactly(_difference(file))
+        else:
+            console.answer(f"{file.file.name} would change")
+
+
+def _difference(file: ConvertedFile) -> str:
+    old, new = file.file.manifest.text.splitlines(keepends=True), file.text.splitlines(keepends=True)
+    lines = difflib.unified_diff(old, new, file.file.name, file.file.name)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _replace(inputs: Sequence[InputFile], files: Sequence[ConvertedFile], console: Console) -> bool:
+    """Replace what changed; return whether all of that could be replaced."""
+    replaced = 0
+    refused: list[str] = []
+    for file, converted in zip(inputs, files, strict=True):
+        if not converted.changed:
+            continue
+        try:
+            replace_in_place(file, converted.data)
+            replaced += 1
+        except FileError as error:
+            refused.append(str(error))
+    for reason in refused:
+        console.note(f"{console.paint_note('error:', 'red')} {reason}")
+    console.note(f"replaced {count(replaced, 'file')} of {len(files)}")
+    return not refused
+
+
+def _joined(files: Sequence[ConvertedFile]) -> str:
+    """Return the files one after the other, each its own text."""
+    joined = ""
+    for converted in files:
+        text = converted.data.decode()
+        if joined and text:
+            joined += "" if joined.endswith("\n") else "\n"
+            joined += "" if text.startswith("---") else "---\n"
+        joined += text
+    return joined
+
+
+def _objects(files: Sequence[ConvertedFile]) -> str:
+    """Return all objects as JSON: one object, or a List."""
+    objects: list[Json] = [value for file in files for value in file.objects()]
+    whole: Json = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
+    return f"{json.dumps(whole, indent=2, ensure_ascii=False)}\n"
+
+
+def _answer(path: Path | None, text: str, console: Console) -> None:
+    if path is None:
+        console.exactly(text)
+        return
+    with translated():
+        private_files.replace(path, text.encode())

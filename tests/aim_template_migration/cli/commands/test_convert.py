@@ -1,0 +1,316 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+SERVICE = """\
+# what we serve
+apiVersion: aim.eai.amd.com/v1alpha1
+kind: AIMService
+metadata:
+  name: chat   # the chat
+spec:
+  model: {name: qwen}
+  template:
+    name: qwen-fp8
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+data:
+  yes: 'on'   # not ours
+"""
+CONVERTED = SERVICE.replace("v1alpha1", "v1alpha2").replace("  template:", "  profile:")
+UNDECIDED = SERVICE.replace("    name: qwen-fp8\n", "    name: qwen-fp8\n  overrides: {precision: fp8}\n")
+DONE = "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMService\nmetadata: {name: a}\nspec: {profile: {name: b}}\n"
+
+
+@pytest.fixture
+def manifest(tmp_path):
+    path = tmp_path / "service.yaml"
+    path.write_text(SERVICE)
+    return path
+
+
+def test_a_file_goes_to_stdout_with_all_that_is_not_ours_as_it_was(aim, manifest):
+    ran = aim("convert", manifest)
+    assert (ran.code, ran.out) == (0, CONVERTED)
+    assert ran.err == (
+        f"{manifest}:9: spec.template.name: note: a profile is assumed to be named like its template; verify that the "
+        "profile qwen-fp8 exists\n"
+    )
+    assert manifest.read_text() == SERVICE
+
+
+def test_what_has_to_be_decided_is_named_by_file_line_and_field(aim, manifest):
+    manifest.write_text(UNDECIDED)
+    ran = aim("convert", manifest)
+    assert ran.code == 3
+    assert f"{manifest}:10: spec.overrides.precision: it selects a profile, but spec.profile.name names one" in ran.err
+    assert "  overrides: {precision: fp8}\n" in ran.out
+
+
+def test_standard_input(aim, monkeypatch, manifest):
+    with manifest.open() as opened:
+        monkeypatch.setattr("sys.stdin", opened)
+        ran = aim("convert", "-")
+    assert (ran.code, ran.out) == (0, CONVERTED)
+    assert ran.err.startswith("stdin:9: ")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_bytes_stay_where_nothing_changes(tmp_path, encoding):
+    path = tmp_path / "x.yaml"
+    data = b"\xef\xbb\xbf" + CONVERTED.replace("\n", "\r\n").encode() + "# \U0001f600".encode()
+    path.write_bytes(data)
+    command = [sys.executable, "-m", "aim_template_migration.cli.main", "convert", path]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, data)
+
+
+def test_a_directory_is_read_with_all_below_it_and_nothing_else(aim, tmp_path):
+    (tmp_path / "b" / "deep").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.yaml").write_text(SERVICE)
+    (tmp_path / "readme.md").write_text("no manifest")
+    (tmp_path / "a.yaml").write_text(DONE)
+    (tmp_path / "b" / "deep" / "c.yml").write_text(SERVICE)
+    (tmp_path / "b" / "d.json").write_text('{"apiVersion": "v1", "kind": "ConfigMap"}\n')
+    ran = aim("convert", tmp_path)
+    assert ran.code == 0
+    assert ran.out == f'{DONE}---\n{{"apiVersion": "v1", "kind": "ConfigMap"}}\n---\n{CONVERTED}'
+
+
+def test_objects_as_json(aim, manifest, tmp_path):
+    ran = aim("convert", manifest, "-o", "json")
+    assert ran.document["kind"] == "List"
+    assert [item["kind"] for item in ran.document["items"]] == ["AIMService", "ConfigMap"]
+    one = tmp_path / "one.yaml"
+    one.write_text(DONE)
+    assert aim("convert", one, "-o", "json").document["kind"] == "AIMService"
+
+
+def test_in_place_keeps_mode_and_owner_and_leaves_no_other_file(aim, manifest):
+    manifest.chmod(0o640)
+    before = manifest.stat()
+    ran = aim("convert", manifest, "--in-place")
+    assert (ran.code, ran.out) == (0, "")
+    assert manifest.read_text() == CONVERTED
+    after = manifest.stat()
+    assert stat.S_IMODE(after.st_mode) == 0o640
+    assert (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+    assert [path.name for path in manifest.parent.iterdir()] == ["service.yaml"]
+    assert "replaced 1 file of 1" in ran.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_in_place_keeps_a_foreign_owner(aim, manifest):
+    os.chown(manifest, 4321, 4322)
+    assert aim("convert", manifest, "--in-place").code == 0
+    assert (manifest.stat().st_uid, manifest.stat().st_gid) == (4321, 4322)
+
+
+def test_in_place_leaves_a_file_alone_in_which_nothing_changes(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text(DONE)
+    before = path.stat()
+    assert aim("convert", path, "--in-place").code == 0
+    assert path.stat() == before
+
+
+def test_in_place_refuses_symbolic_links(aim, manifest, tmp_path):
+    link = tmp_path / "link.yaml"
+    link.symlink_to(manifest)
+    ran = aim("convert", link, "--in-place")
+    assert ran.code == 4
+    assert "symbolic link" in ran.err
+    assert manifest.read_text() == SERVICE
+    assert link.is_symlink()
+
+
+def test_in_place_refuses_a_link_in_a_directory_and_converts_the_rest(aim, tmp_path):
+    outside = tmp_path / "outside.yaml"
+    outside.write_text(SERVICE)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to(outside)
+    (folder / "own.yaml").write_text(SERVICE)
+    (folder / "elsewhere").symlink_to(tmp_path)
+    ran = aim("convert", folder, "--in-place")
+    assert ran.code == 3
+    assert f"{folder}/link.yaml is a symbolic link" in ran.err
+    assert outside.read_text() == SERVICE
+    assert (folder / "own.yaml").read_text() == CONVERTED
+
+
+def test_without_in_place_a_link_is_read(aim, manifest, tmp_path):
+    link = tmp_path / "link.yaml"
+    link.symlink_to(manifest)
+    assert aim("convert", link).out == CONVERTED
+
+
+def test_in_place_refuses_a_file_that_changed_meanwhile(manifest):
+    from aim_template_migration.manifests.files import FileError, read_inputs, replace_in_place
+
+    file = read_inputs([str(manifest)], follow_links=False).files[0]
+    manifest.write_text(f"{SERVICE}# edited\n")
+    with pytest.raises(FileError, match="has changed since it was read"):
+        replace_in_place(file, b"x")
+    assert manifest.read_text() == f"{SERVICE}# edited\n"
+    assert [path.name for path in manifest.parent.iterdir()] == ["service.yaml"]
+
+
+def test_in_place_refuses_a_file_outside_what_was_named(manifest, tmp_path):
+    from dataclasses import replace
+
+    from aim_template_migration.manifests.files import FileError, read_inputs, replace_in_place
+
+    file = read_inputs([str(manifest)], follow_links=False).files[0]
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(FileError, match="lies outside"):
+        replace_in_place(replace(file, root=other), b"x")
+    assert manifest.read_text() == SERVICE
+
+
+def test_check_names_what_would_change(aim, manifest, tmp_path):
+    ran = aim("convert", manifest, "--check")
+    assert (ran.code, ran.out) == (3, f"{manifest} would change\n")
+    assert manifest.read_text() == SERVICE
+    manifest.write_text(CONVERTED)
+    assert aim("convert", manifest, "--check").code == 0
+
+
+def test_diff_shows_what_would_change(aim, manifest):
+    ran = aim("convert", manifest, "--diff")
+    assert ran.code == 0
+    assert [line for line in ran.out.splitlines() if line[:1] in "+-"] == [
+        f"--- {manifest}",
+        f"+++ {manifest}",
+        "-apiVersion: aim.eai.amd.com/v1alpha1",
+        "+apiVersion: aim.eai.amd.com/v1alpha2",
+        "-  template:",
+        "+  profile:",
+    ]
+
+
+def test_a_file_for_the_answer_is_private(aim, manifest, tmp_path):
+    path = tmp_path / "out.yaml"
+    ran = aim("convert", manifest, "--file", path)
+    assert (ran.code, ran.out) == (0, "")
+    assert path.read_text() == CONVERTED
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_ledger_is_private_and_accounts_for_every_leaf(aim, manifest, tmp_path):
+    manifest.write_text(UNDECIDED)
+    path = tmp_path / "ledger.json"
+    assert aim("convert", manifest, "--ledger", path).code == 3
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    ledger = json.loads(path.read_text())
+    assert (ledger["apiVersion"], ledger["kind"]) == ("migration.aim.eai.amd.com/v1", "ConversionLedger")
+    entries = {entry["field"]: entry for entry in ledger["entries"]}
+    assert entries.keys() == {
+        "apiVersion",
+        "kind",
+        "metadata.name",
+        "spec.model.name",
+        "spec.template.name",
+        "spec.overrides.precision",
+    }
+    name = entries["spec.template.name"]
+    assert (name["line"], name["fate"], name["target"]) == (
+        9,
+        "renamed",
+        {"object": "AIMService/chat", "field": "spec.profile.name"},
+    )
+    lost = entries["spec.overrides.precision"]
+    assert (lost["line"], lost["fate"], lost["lost"]) == (10, "needsDecision", True)
+
+
+def test_values_fill_what_the_manifests_lack(aim, tmp_path):
+    path, values = tmp_path / "template.yaml", tmp_path / "values.yaml"
+    path.write_text(
+        "apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMServiceTemplate\nmetadata: {name: t, namespace: a}\n"
+        "spec: {modelName: m, precision: fp8}\n"
+    )
+    assert aim("convert", path).code == 3
+    values.write_text(
+        "AIMModel/m:\n  image: r/i:1\n  aimId: o/f\n  modelId: o/m\n"
+        "  modelSources: [{modelId: o/m, sourceUri: 'hf://o/m'}]\nAIMService/other: {aimId: x}\n"
+    )
+    ran = aim("convert", path, "--values", values, "-o", "json")
+    assert ran.code == 0
+    assert ran.document["spec"] == {
+        "precision": "fp8",
+        "aimId": "o/f",
+        "modelId": "o/m",
+        "image": "r/i:1",
+        "modelSources": [{"modelId": "o/m", "sourceUri": "hf://o/m"}],
+    }
+    assert "the values of AIMService/other were not used" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ("- a\n", "no mapping from objects"),
+        ("AIMModel/a: b\n", "AIMModel/a has no mapping"),
+        ("AIMModel: {aimId: b}\n", "AIMModel names no object"),
+        ("Pod/a: {aimId: b}\n", "Pod/a names no object"),
+        ("AIMModel/a: {imageId: b}\n", "AIMModel/a takes no value imageId: it takes aimId"),
+        ("AIMModel/a: {version: 1.0}\n", "version of AIMModel/a must be text in quotes"),
+        ("a: [\n", "line"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused(aim, manifest, tmp_path, values, message):
+    path = tmp_path / "values.yaml"
+    path.write_text(values)
+    ran = aim("convert", manifest, "--values", path)
+    assert (ran.code, ran.out) == (4, "")
+    assert message in ran.err
+
+
+def test_unreadable_parts_are_named_and_stay(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    text = f"a: {{{{ .Values.x }}}}\n---\n{DONE}"
+    path.write_text(text)
+    ran = aim("convert", path)
+    assert (ran.code, ran.out) == (3, text)
+    assert f"{path}:1: this part can't be read and stays as it is" in ran.err
+
+
+def test_a_file_that_is_no_text_is_named(aim, tmp_path):
+    (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00a")
+    (tmp_path / "y.yaml").write_text(DONE)
+    ran = aim("convert", tmp_path)
+    assert (ran.code, ran.out) == (3, DONE)
+    assert "no UTF-8 text" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--check", "--in-place"], "write no manifests"),
+        (["--diff", "--file", "x"], "write no manifests"),
+        (["-o", "json", "--in-place"], "prints all objects"),
+        (["--plan", "x", "--values", "y"], "nothing to add"),
+        (["--result", "x"], "belongs to a plan"),
+    ],
+)
+def test_options_that_exclude_each_other(aim, manifest, arguments, message):
+    ran = aim("convert", manifest, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_what_was_named_has_to_be_there(aim, tmp_path):
+    assert aim("convert", tmp_path / "absent.yaml").code == 4
+    ran = aim("convert", tmp_path)
+    assert ran.code == 4
+    assert "has no manifest" in ran.err
+    assert aim("convert").code == 2
