@@ -1,0 +1,189 @@
+"""Every point of a run at which something can go wrong, and what can go wrong there."""
+
+import functools
+import random
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from aim_rehearsal.operator import Misbehaviour
+from tests.faults.checking import expecting
+from tests.faults.checking.evidence import Arrival
+from tests.faults.child.disk import DiskFault
+from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest
+from tests.faults.injecting.ends import ClockJumps, DiskAt, KillAtRequest, SignalsAtRequest
+from tests.faults.injecting.races import RACES, OperatorThat, PinRemovedInSoak, Race, RaceAtRequest, StatusWriter
+from tests.faults.trial import Player, Point, Recording
+
+_DAY = 86_400.0
+_SIGNALS = ((signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT))
+_KILLS = ("kill", "torn", "late")
+_ERRORS = {
+    "open": ("EMFILE", "EACCES"),
+    "fchmod": ("EPERM",),
+    "write": ("ENOSPC", "EIO", "EDQUOT"),
+    "fsync": ("EIO", "ENOSPC"),
+    "fdatasync": ("EIO", "ENOSPC"),
+    "replace": ("EIO", "EROFS"),
+    "link": ("EIO",),
+    "unlink": ("EIO",),
+}
+_MISBEHAVIOURS = {
+    Misbehaviour.PROFILE_STUCK: (("ProfileNotReady",), "rerun"),
+    Misbehaviour.CACHE_STUCK: (("ProfileCacheNotReady",), "rerun"),
+    Misbehaviour.SERVICE_NOT_OBSERVED: (("CutoverNotObserved",), "rerun"),
+    Misbehaviour.ADOPTS_WRONG_ARTIFACT: (("ProfileCacheNotReady",), "safe"),
+    Misbehaviour.DOWNLOADS_AGAIN: (("DownloadStarted",), "safe"),
+    Misbehaviour.ROLLS_DESPITE_PIN: (("RolloutDetected",), "safe"),
+    Misbehaviour.NO_BRIDGE: (("RolloutDetected", "CutoverNotObserved"), "safe"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A class of points.
+
+    Attributes:
+        name: what it is called.
+        points: lists them for one world.
+    """
+
+    name: str
+    points: Callable[[Player, str], Iterator[Point]]
+
+
+def _at(world: str, arrival: Arrival, commit: bool) -> functools.partial[Point]:
+    return functools.partial(Point, world, commit, f"request {arrival.number}, {arrival}")
+
+
+def _writes(recording: Recording) -> list[Arrival]:
+    return [arrival for arrival in recording.run.arrivals if arrival.mutating]
+
+
+def _reads(recording: Recording) -> list[Arrival]:
+    return [arrival for arrival in recording.run.arrivals if not arrival.mutating]
+
+
+def answers_to_writes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """Every wrong answer at every write."""
+    for arrival in _writes(player.record(commit=commit)):
+        for answer in WRITE_ANSWERS:
+            expects = expecting.one_unit_at_most if answer.proves else expecting.unit_fails
+            yield _at(world, arrival, commit)(
+                functools.partial(AtRequest, arrival.number, answer), expects, _recovery_of(answer, commit=commit)
+            )
+
+
+def answers_to_reads(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """Every wrong answer at every read."""
+    for arrival in _reads(player.record(commit=commit)):
+        for answer in READ_ANSWERS:
+            yield _at(world, arrival, commit)(
+                functools.partial(AtRequest, arrival.number, answer),
+                expecting.all_succeed if answer.transient else expecting.one_unit_at_most,
+                "rerun" if commit else "none",
+            )
+
+
+def kills_at_requests(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """A kill when each request arrives, and when each write was carried out."""
+    for arrival in player.record(commit=commit).run.arrivals:
+        for stored in (False, True) if arrival.mutating else (False,):
+            yield _at(world, arrival, commit)(
+                functools.partial(KillAtRequest, arrival.number, stored=stored), expecting.killed
+            )
+
+
+def signals_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """SIGINT, SIGTERM, and SIGINT twice, at each write."""
+    for arrival in _writes(player.record(commit=commit)):
+        for signals in _SIGNALS:
+            yield _at(world, arrival, commit)(
+                functools.partial(SignalsAtRequest, arrival.number, signals), expecting.stopped_by_signal
+            )
+
+
+def signals_at_reads(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """SIGINT at each read."""
+    for arrival in _reads(player.record(commit=commit)):
+        yield _at(world, arrival, commit)(
+            functools.partial(SignalsAtRequest, arrival.number, _SIGNALS[0]), expecting.stopped_by_signal
+        )
+
+
+def kills_at_disk_calls(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """A kill at every disk call: before it, in the middle of a write, and after a write."""
+    for number, call in enumerate(player.record(commit=commit).disk_calls, start=1):
+        for how in _KILLS if call.startswith("write ") else _KILLS[:1]:
+            yield _disk(world, commit, number, call, DiskFault(number, how), expecting.killed)
+
+
+def disk_errors(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """Every error at every disk call; a full disk stays full."""
+    for number, call in enumerate(player.record(commit=commit).disk_calls, start=1):
+        name = call.partition(" ")[0]
+        for how in _ERRORS[name]:
+            fault = DiskFault(number, how, lasting=how in ("ENOSPC", "EDQUOT", "EROFS"))
+            yield _disk(world, commit, number, call, fault, expecting.no_further_write)
+        if name == "write":
+            yield _disk(world, commit, number, call, DiskFault(number, "short"), expecting.all_succeed)
+
+
+def races_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """Every race at every write that it is one for."""
+    for arrival in _writes(player.record(commit=commit)):
+        for race in RACES:
+            if race.fits(arrival):
+                yield _at(world, arrival, commit)(
+                    functools.partial(RaceAtRequest, arrival.number, race),
+                    expecting.unit_fails,
+                    _recovery_after(race),
+                )
+
+
+def operators(player: Player, world: str) -> Iterator[Point]:
+    """Every misbehaviour of the operator, a busy status writer, jumping clocks, and a pin that is taken off."""
+    everywhere = functools.partial(Point, world, True, "every moment")
+    codes = len([key for key in player.record(commit=True).after if key[0] == "AIMProfile"])
+    for misbehaviour, (expected, recovery) in _MISBEHAVIOURS.items():
+        yield everywhere(functools.partial(OperatorThat, misbehaviour), expecting.one_of(*expected), recovery)
+    del codes
+    for misbehaviour in (Misbehaviour.SLOW, Misbehaviour.FOREIGN_OBSERVED_GENERATION):
+        yield everywhere(functools.partial(OperatorThat, misbehaviour), expecting.all_succeed)
+    yield everywhere(StatusWriter, expecting.all_succeed)
+    yield everywhere(PinRemovedInSoak, expecting.one_of("RolloutDetected", "CutoverNotObserved", "PinExpired"), "safe")
+    for name, jump in (("clock-forward", _DAY), ("clock-back", -_DAY)):
+        jumps = {look: jump for look in range(2, 40, 3)}
+        yield everywhere(functools.partial(ClockJumps, name, jumps), expecting.all_succeed)
+
+
+def seeded(points: Iterator[Point], seed: int) -> Iterator[Point]:
+    """Return one point of each place, chosen by a seed."""
+    chooser = random.Random(seed)
+    by_place: dict[str, list[Point]] = {}
+    for point in points:
+        by_place.setdefault(point.place, []).append(point)
+    return iter([chooser.choice(found) for found in by_place.values()])
+
+
+def shard(points: Sequence[Point], number: int, of: int) -> Sequence[Point]:
+    """Return one of several parts that cost about the same."""
+    return points[number::of]
+
+
+def _disk(
+    world: str, commit: bool, number: int, call: str, fault: DiskFault, expects: expecting.Expectation
+) -> Point:
+    return Point(world, commit, f"disk call {number}, {call}", lambda: DiskAt(fault, call), expects)
+
+
+def _recovery_of(answer: Answer, *, commit: bool) -> str:
+    if not commit:
+        return "none"
+    return "safe" if answer in LIES[1:] else "rerun"
+
+
+def _recovery_after(race: Race) -> str:
+    if race.spoils:
+        return "safe"
+    return "replan" if race.lasting else "rerun"

@@ -1,0 +1,70 @@
+"""What the server sees of the tool: every request as it arrives, with the files as they are at that moment."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from aim_rehearsal.apiserver import Request, Response
+from tests.faults.checking.evidence import Arrival
+
+Before = Callable[[Arrival, Request], Response | None]
+After = Callable[[Arrival, Request, Response], Response | None]
+
+
+@dataclass(slots=True)
+class Witness:
+    """The fault hook of a local API: notes the requests of one identity and asks whoever directs the run.
+
+    Attributes:
+        authorization: the header by which the identity is known.
+        before: asked before a request is carried out.
+        after: asked after it.
+        look: adds to an arrival what the files are like.
+    """
+
+    authorization: str = ""
+    before: Before = lambda arrival, request: None
+    after: After = lambda arrival, request, response: None
+    look: Callable[[Arrival], None] = lambda arrival: None
+    arrivals: list[Arrival] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _now: threading.local = field(default_factory=threading.local)
+
+    def begin(self, look: Callable[[Arrival], None], before: Before, after: After) -> None:
+        """Begin to watch a new run."""
+        self.look, self.before, self.after = look, before, after
+        self.arrivals = []
+
+    def __call__(self, request: Request, response: Response | None) -> Response | None:
+        if getattr(self._now, "aside", False) or request.headers.get("authorization") != self.authorization:
+            return None
+        if response is None:
+            return self._arrive(request)
+        return self._answer(request, response)
+
+    def aside(self, action: Callable[[], Response]) -> Response:
+        """Carry out what the director itself asks of the server, unseen."""
+        self._now.aside = True
+        try:
+            return action()
+        finally:
+            self._now.aside = False
+
+    def _arrive(self, request: Request) -> Response | None:
+        with self._lock:
+            arrival = Arrival(len(self.arrivals) + 1, datetime.now(UTC), request.method, request.target, request.body)
+            self.arrivals.append(arrival)
+        if arrival.mutating:
+            self.look(arrival)
+        self._now.arrival, self._now.replaced = arrival, False
+        instead = self.before(arrival, request)
+        self._now.replaced = instead is not None
+        return instead
+
+    def _answer(self, request: Request, response: Response) -> Response | None:
+        if self._now.replaced:
+            return None
+        arrival: Arrival = self._now.arrival
+        arrival.status = response.status
+        return self.after(arrival, request, response)
