@@ -76,11 +76,12 @@ def remaining_of(migration: Migration, live: UnitLive) -> Iterator[Remaining]:
 def merged(items: Iterable[Remaining]) -> tuple[Remaining, ...]:
     """Return what remains, each object once with all the units it belongs to, by code and object."""
     found: dict[tuple[str, str], Remaining] = {}
+    units: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        known = found.get((item.code, item.object))
-        units = (*known.units, *item.units) if known else item.units
-        found[item.code, item.object] = msgspec.structs.replace(item, units=units)
-    return tuple(item for _, item in sorted(found.items()))
+        key = (item.code, item.object)
+        found.setdefault(key, item)
+        units.setdefault(key, []).extend(item.units)
+    return tuple(msgspec.structs.replace(item, units=tuple(units[key])) for key, item in sorted(found.items()))
 
 
 def known_objects(lives: Iterable[UnitLive]) -> dict[str, Known]:
