@@ -2,6 +2,7 @@
 
 import pytest
 
+from aim_template_migration.applying.lock import ApplyLock
 from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.documents.result import decode_result
 from aim_template_migration.kube.errors import Forbidden, ServiceUnavailable
@@ -101,6 +102,20 @@ def test_nothing_is_settled_as_not_stored_while_the_run_may_live(scene):
     assert (outcome.exit_code, outcome.inspection.units[0].finding) == (5, "AttemptOpen")
     assert outcome.inspection.run.may_live
     assert outcome.inspection.run.archive == ""
+
+
+def test_while_an_apply_runs_it_is_said_and_its_lock_is_left_alone(scene):
+    with ApplyLock(scene.bench.plan_directory, "r1", "apply --commit"):
+        run = scene.inspect().inspection.run
+        assert scene.lock.exists()
+    assert run.may_live
+    assert "still lives on this host" in run.lock
+
+
+def test_a_lock_that_names_nobody_may_be_of_a_run_that_starts(scene):
+    scene.lock.touch(0o600)
+    run = scene.inspect().inspection.run
+    assert (run.may_live, "names no holder" in run.lock) == (True, True)
 
 
 def test_a_stored_write_is_settled_even_while_the_run_may_live(scene):
