@@ -53,12 +53,12 @@ def read_run(files: PlanFiles, result_path: Path | None) -> RunFiles:
         result_path: the result file, None for the default beside the plan.
     """
     path = result_path or files.directory / RESULT_NAME
+    lock = _lock(files)  # first: a run that ends while its files are read still counts as one that may live
     problems: list[str] = []
     result = _result(path, problems)
     journal = _journal(journal_path(path), problems)
     if result is not None and journal is None and not problems:
         problems.append(f"{journal_path(path)} is missing, so that writes may be on no record")
-    lock = _lock(files)
     facts = _head(journal)
     mode = result.mode if result else facts.get("mode", "")
     sha256 = result.plan_sha256 if result else facts.get("planSha256", "")
