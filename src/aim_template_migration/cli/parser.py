@@ -22,6 +22,7 @@ from aim_template_migration.cli.options import (
     rehearse,
     report,
     show,
+    validate,
     verify,
 )
 from aim_template_migration.version import __version__
@@ -143,6 +144,13 @@ COMMANDS: tuple[Command, ...] = (
         "documents stay as they are. What is dropped or has to be decided is named on stderr by file, line and field, "
         "and the exit code is then 3.",
         convert.declare,
+    ),
+    _command(
+        "validate",
+        "check v1alpha2 manifests against schema, rules and the guide's traps",
+        "Say what a server would refuse in manifests, offline: file, line, column, field, reason, and what v1alpha2 "
+        "has instead. The same definitions and rules decide as on a server. Exits 3 where an object would be refused.",
+        validate.declare,
     ),
     _command(
         "explain",

@@ -43,7 +43,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     """
     arguments = read(parsed)
     inputs = _inputs(arguments)
-    files, faults = _manifests(inputs)
+    files, faults = read_manifests(inputs)
     conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
@@ -63,7 +63,7 @@ def _inputs(arguments: ConvertArguments) -> Inputs:
         raise not_started(str(error)) from error
 
 
-def _manifests(inputs: Inputs) -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:
+def read_manifests(inputs: Inputs) -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:
     """Read the files; one that is no text stays as it is."""
     files, faults = [], []
     for file in inputs.files:

@@ -1,0 +1,139 @@
+"""Findings of ``validate``: as text, as a document, and as annotations of CI systems."""
+
+from collections.abc import Iterable, Iterator
+
+from aim_api.tree import Json, JsonObject
+from aim_template_migration.cli.console import Paint
+from aim_template_migration.documents.plan import API_VERSION, Document
+from aim_template_migration.manifests.validating import NOT_CHECKED, Validation, Violation
+from aim_template_migration.version import __version__
+
+KIND = "ValidationReport"
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_GUIDE_TRAP = "GuideTrap"
+
+
+class ReportedViolation(Document, frozen=True):
+    """One finding."""
+
+    file: str
+    line: int
+    column: int
+    object: str
+    field: str
+    reason: str
+    message: str
+    level: str
+    equivalent: str = ""
+    trap: int = 0
+
+
+class ValidationReport(Document, frozen=True):
+    """The answer of ``validate -o json``.
+
+    Attributes:
+        valid: whether a server would take every object.
+        objects: how many objects of the AIM API were looked at.
+        others: how many objects of other APIs were not.
+        violations: what was found.
+        not_checked: what no offline validation can know.
+    """
+
+    api_version: str
+    kind: str
+    valid: bool
+    objects: int
+    others: int
+    violations: tuple[ReportedViolation, ...]
+    not_checked: tuple[str, ...]
+
+
+def report_of(validation: Validation) -> ValidationReport:
+    """Return the findings as a document."""
+    return ValidationReport(
+        API_VERSION,
+        KIND,
+        validation.valid,
+        validation.objects,
+        validation.others,
+        tuple(
+            ReportedViolation(
+                item.file,
+                item.line,
+                item.column,
+                item.object,
+                item.field,
+                item.reason,
+                item.message,
+                item.level,
+                item.equivalent,
+                item.trap,
+            )
+            for item in validation.violations
+        ),
+        NOT_CHECKED,
+    )
+
+
+def text_lines(violations: Iterable[Violation], paint: Paint) -> Iterator[str]:
+    """Yield one line for each finding: ``file:line:column: object field: message``."""
+    for item in violations:
+        where = paint(f"{item.file}:{item.line}:{item.column}:", "bold")
+        subject = " ".join(part for part in (item.object, item.field) if part)
+        words = item.message if item.level == "error" else f"note: {item.message}"
+        yield f"{where} {f'{subject}: ' if subject else ''}{words}{_advice(item)}"
+
+
+def github_lines(violations: Iterable[Violation]) -> Iterator[str]:
+    """Yield one workflow command of GitHub Actions for each finding."""
+    for item in violations:
+        command = "error" if item.level == "error" else "notice"
+        properties = {
+            "file": item.file,
+            "line": str(item.line),
+            "col": str(item.column),
+            "title": " ".join(part for part in (item.object, item.field) if part) or item.reason,
+        }
+        written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+        yield f"::{command} {written}::{_data(item.message + _advice(item))}"
+
+
+def sarif_of(validation: Validation) -> JsonObject:
+    """Return the findings as a SARIF 2.1.0 log."""
+    rules: dict[str, Json] = {}
+    results: list[Json] = []
+    for item in validation.violations:
+        rule = f"{_GUIDE_TRAP}{item.trap}" if item.trap else item.reason
+        summary = f"row {item.trap} of the migration guide's validation traps" if item.trap else item.reason
+        rules.setdefault(rule, {"id": rule, "shortDescription": {"text": summary}})
+        results.append(_result(item, rule))
+    driver: JsonObject = {"name": "aim-template-migration", "version": __version__, "rules": list(rules.values())}
+    run: JsonObject = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(item: Violation, rule: str) -> JsonObject:
+    region: JsonObject = {"startLine": item.line, "startColumn": item.column}
+    place: JsonObject = {"artifactLocation": {"uri": item.file.replace("\\", "/")}, "region": region}
+    location: JsonObject = {"physicalLocation": place}
+    if item.object:
+        name = f"{item.object} {item.field}".rstrip()
+        location["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "member"}]
+    return {
+        "ruleId": rule,
+        "level": item.level,
+        "message": {"text": item.message + _advice(item)},
+        "locations": [location],
+    }
+
+
+def _advice(item: Violation) -> str:
+    return f"; {item.equivalent}" if item.equivalent and item.equivalent not in item.message else ""
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,277 @@
+"""Offline validation of manifests: what a strict API server with these definitions would refuse, and where (pure)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from aim_api.crds import load_crds
+from aim_api.kinds import AIM_GROUP, LEGACY_VERSION
+from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
+from aim_schema import FieldError, StructuralSchema
+from aim_schema.errors import BLOCKING, ROOT
+from aim_template_migration.manifests.advice import advice_for
+from aim_template_migration.manifests.converting import ManifestFile
+from aim_template_migration.manifests.metadata_rules import metadata_errors
+from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
+from aim_template_migration.manifests.traps import equivalent_of, removed_fields, trap_of
+from aim_template_migration.mapping.recipes.draft import id_of
+
+Level = Literal["error", "note"]
+
+UNKNOWN_FIELD = "FieldValueUnknown"
+UNREADABLE = "Unreadable"
+DUPLICATE_KEY = "DuplicateKey"
+UNKNOWN_KIND = "UnknownKind"
+LEGACY = "LegacyVersion"
+
+_REPLACED = {
+    "AIMServiceTemplate": "AIMProfile",
+    "AIMClusterServiceTemplate": "AIMClusterProfile",
+    "AIMTemplateCache": "spec.caching of the AIMProfile",
+}
+_LEAST: dict[str, Json] = {"modelSources": [{"modelId": "a/b", "sourceUri": "hf://a/b"}], "customTemplates": [{}]}
+"""What is in fields that do not count while they are empty."""
+
+NOT_CHECKED = (
+    "whether what is named exists (profiles, models, configs, Secrets), and whether a selector matches a profile",
+    "what may not change on an object that exists already, and what is tolerated there because it was stored before",
+    "admission policies, webhooks, quotas and permissions, and what the cluster's own definitions have different",
+    "objects of other APIs",
+)
+"""What no offline validation can know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that is wrong, or that should be known, at one place.
+
+    Attributes:
+        file: the file as it was named.
+        line: the line, from 1.
+        column: the column, from 1.
+        object: id of the object, empty for the file.
+        field: the field, empty for the object or file.
+        reason: the API server's word for it, such as ``FieldValueForbidden``, or one of the words of this module.
+        message: the API server's words where it has any.
+        equivalent: what v1alpha2 has instead, or what to do; empty where nothing is known.
+        trap: the row of the guide's table of validation traps, 0 for none.
+        level: whether the server would refuse the object.
+    """
+
+    file: str
+    line: int
+    column: int
+    object: str
+    field: str
+    reason: str
+    message: str
+    equivalent: str = ""
+    trap: int = 0
+    level: Level = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The outcome.
+
+    Attributes:
+        violations: what was found, by file and place.
+        objects: how many objects of the AIM API were looked at.
+        others: how many objects of other APIs were not.
+    """
+
+    violations: tuple[Violation, ...]
+    objects: int
+    others: int
+
+    @property
+    def valid(self) -> bool:
+        """Whether a server would take every object."""
+        return all(violation.level != "error" for violation in self.violations)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One served version of a kind."""
+
+    open_api: JsonObject
+    schema: StructuralSchema
+
+
+def validate_files(files: Sequence[ManifestFile]) -> Validation:
+    """Validate the objects of files."""
+    violations: list[Violation] = []
+    objects = others = 0
+    for file in files:
+        violations += _unreadable(file)
+        for place in objects_of(file.manifest):
+            if (get_str(place.value, "apiVersion") or "").partition("/")[0] != AIM_GROUP:
+                others += 1
+                continue
+            objects += 1
+            found = list(_Object(file, place).violations())
+            violations += sorted(found, key=lambda violation: (violation.line, violation.column))
+    return Validation(tuple(violations), objects, others)
+
+
+@cache
+def definition(kind: str, version: str) -> Definition | None:
+    """Return the definition of a kind at a version, None where no definition serves it; compiled once."""
+    found = _served().get((kind, version))
+    return None if found is None else Definition(found, StructuralSchema.compile(found))
+
+
+@cache
+def _served() -> dict[tuple[str, str], JsonObject]:
+    return {
+        (get_str(crd, "spec", "names", "kind") or "", get_str(version, "name") or ""): get_map(
+            version, "schema", "openAPIV3Schema"
+        )
+        for crd in load_crds()
+        if get_str(crd, "spec", "group") == AIM_GROUP
+        for version in get_objects(crd, "spec", "versions")
+    }
+
+
+@cache
+def removal(kind: str, version: str, field: str) -> FieldError | None:
+    """Return what a server says to a field that v1alpha2 has no more, by the rule of the definition itself."""
+    found = definition(kind, version)
+    if found is None:
+        return None
+    least: Json = _LEAST.get(field, {})
+    value: JsonObject = {
+        "apiVersion": f"{AIM_GROUP}/{version}",
+        "kind": kind,
+        "metadata": {"name": "a"},
+        "spec": {field: least},
+    }
+    return next((error for error in found.schema.validate(value) if error.field == f"spec.{field}"), None)
+
+
+def server_errors(value: JsonObject, found: Definition) -> tuple[list[str], list[FieldError]]:
+    """Return the unknown fields of an object, and what a server refuses in it otherwise."""
+    pruned, unknown = found.schema.prune(value)
+    return unknown, found.schema.validate(found.schema.default(pruned))
+
+
+class _Object:
+    """The validation of one object."""
+
+    def __init__(self, file: ManifestFile, place: ObjectPlace) -> None:
+        self._file = file
+        self._place = place
+        self._value = place.value
+        self._kind = get_str(place.value, "kind") or ""
+        self._version = (get_str(place.value, "apiVersion") or "").partition("/")[2]
+
+    def violations(self) -> Iterator[Violation]:
+        found = definition(self._kind, self._version)
+        if found is None:
+            yield self._unserved()
+            return
+        yield from (self._refused(error) for error in metadata_errors(self._value))
+        unknown, errors = server_errors(self._value, found)
+        for field in unknown:
+            if not field.startswith("metadata."):
+                advice = advice_for(self._kind, field, found.open_api)
+                yield self._at(field, UNKNOWN_FIELD, f'unknown field "{field}"', advice)
+        yield from (self._refused(error) for error in errors)
+        if self._version != LEGACY_VERSION and any(error.reason in BLOCKING for error in errors):
+            yield from self._removed({error.field for error in errors})
+        if self._version == LEGACY_VERSION and definition(self._kind, "v1alpha2") is not None:
+            message = f"it is at {LEGACY_VERSION}, which the server takes and calls deprecated"
+            yield self._at("apiVersion", LEGACY, message, "aim-template-migration convert", level="note")
+
+    def _unserved(self) -> Violation:
+        others = [version for kind, version in _served() if kind == self._kind]
+        message = f"no matches for kind {self._kind!r} in version {get_str(self._value, 'apiVersion')!r}"
+        instead = _REPLACED.get(self._kind) if self._version != LEGACY_VERSION else None
+        advice = f"it is served at {AIM_GROUP}/{' and '.join(others)}" if others else ""
+        if instead:
+            advice = f"use {instead}; aim-template-migration convert does that"
+        return self._at("kind", UNKNOWN_KIND, message, advice)
+
+    def _refused(self, error: FieldError) -> Violation:
+        field = "" if error.field == ROOT else error.field
+        trap = trap_of(self._kind, field, error.message)
+        equivalent = equivalent_of(error.message) if trap is not None else ""
+        # That rules were not checked is no fault of its own: what keeps them from being checked is named as well.
+        level: Level = "note" if not field and "rules were not checked" in error.message else "error"
+        return self._at(field, error.reason, error.message, equivalent, trap=trap.row if trap else 0, level=level)
+
+    def _removed(self, named: set[str]) -> Iterator[Violation]:
+        """Name what v1alpha2 has no more although the server stops at other faults first."""
+        for path in removed_fields(self._kind, self._value):
+            field = ".".join(map(str, path))
+            error = None if field in named else removal(self._kind, self._version, str(path[-1]))
+            if error is not None:
+                yield self._refused(error)
+
+    def _at(
+        self, field: str, reason: str, message: str, equivalent: str = "", *, trap: int = 0, level: Level = "error"
+    ) -> Violation:
+        path = resolve_field(self._value, field)
+        position = position_of(self._file.manifest, self._place, path)
+        return Violation(
+            self._file.name,
+            position.line,
+            position.column,
+            id_of(self._value),
+            field,
+            reason,
+            message,
+            equivalent,
+            trap,
+            level,
+        )
+
+
+def resolve_field(value: Json, field: str) -> tuple[Key, ...]:
+    """Return the path that a field of a message means in a value, as far as the value goes.
+
+    Keys may hold dots and brackets, so that the longest key that fits is taken.
+    """
+    path: list[Key] = []
+    rest = field
+    while rest:
+        rest = rest.removeprefix(".")
+        if isinstance(value, list) and rest.startswith("["):
+            index, _, rest = rest[1:].partition("]")
+            if not index.isdecimal() or int(index) >= len(value):
+                break
+            path.append(int(index))
+            value = value[int(index)]
+            continue
+        if not isinstance(value, dict):
+            break
+        bracketed = rest.startswith("[")
+        rest = rest[1:] if bracketed else rest
+        ends = ("]",) if bracketed else ("", ".", "[")
+        fitting = [key for key in value if rest.startswith(key) and rest[len(key) : len(key) + 1] in ends]
+        if not fitting:
+            break
+        key = max(fitting, key=len)
+        path.append(key)
+        value = value[key]
+        rest = rest[len(key) + bracketed :]
+    return tuple(path)
+
+
+def _unreadable(file: ManifestFile) -> Iterator[Violation]:
+    manifest = file.manifest
+    for part in manifest.unreadable:
+        position = manifest.position(part.offset)
+        message = f"this part can't be read: {part.message}"
+        yield Violation(file.name, position.line, position.column, "", "", UNREADABLE, message)
+    places: dict[int, ObjectPlace] = {}
+    for place in objects_of(manifest):
+        places.setdefault(place.document, place)
+    for number, place in places.items():
+        for duplicate in manifest.documents[number].duplicates:
+            position = manifest.position(duplicate.offset)
+            message = f"the key {duplicate.name} stands twice; kubectl takes the last one"
+            yield Violation(
+                file.name, position.line, position.column, id_of(place.value), duplicate.name, DUPLICATE_KEY, message
+            )
