@@ -151,8 +151,12 @@ def removal(kind: str, version: str, field: str) -> FieldError | None:
 
 
 def server_errors(value: JsonObject, found: Definition) -> tuple[list[str], list[FieldError]]:
-    """Return the unknown fields of an object, and what a server refuses in it otherwise."""
+    """Return the unknown fields of an object, and what a server refuses in it otherwise.
+
+    A status is looked through for unknown fields and then dropped, as it is written through its subresource alone.
+    """
     pruned, unknown = found.schema.prune(value)
+    pruned.pop("status", None)
     return unknown, found.schema.validate(found.schema.default(pruned))
 
 

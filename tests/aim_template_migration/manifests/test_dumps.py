@@ -44,8 +44,8 @@ def test_json_and_lists_of_one_kind_whose_items_name_none():
 
 
 def test_yaml_is_read_as_kubectl_reads_it():
-    (found,) = read('{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {on: "off", n: 010}}}')
-    assert found.value["metadata"]["labels"] == {"true": "off", "n": 8}
+    (found,) = read('{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {on: "off", x: 010}}}')
+    assert found.value["metadata"]["labels"] == {"true": "off", "x": 8}
 
 
 def test_an_empty_list_holds_nothing():
