@@ -1,7 +1,7 @@
 """One rehearsal: a local API with the project's definitions, a world in it, and the simulated operator at work."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -9,16 +9,19 @@ from typing import Self
 
 from aim_api.crds import load_crds
 from aim_api.tree import Json, JsonObject, get_str
-from aim_rehearsal.apiserver import LocalApiServer
+from aim_rehearsal.apiserver import FaultHook, LocalApiServer
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import BridgeOperator, Misbehaviour, NameFormulas, ProjectionMode, Settings
 from aim_rehearsal.roles import IDENTITIES, MIGRATION, OPERATOR, role_objects
 from aim_rehearsal.worlds import World, apply_world
-from aim_rehearsal.worlds.applying import object_reference
+from aim_rehearsal.worlds.applying import create_desired, object_reference
 
 ADMIN = "admin"
+Progress = Callable[[str], None]
 _WRITING_VERBS = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _REVIEWS = "authorization.k8s.io"
+_SETTLE_SECONDS = 60.0
+_SETTLE_SECONDS_PER_OBJECT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class RehearsalSession:
         projection_mode: ``Exhaustive``, ``Reduced`` or ``Both``, case-sensitive.
         misbehaviour: what the operator does wrong; by default what the world says, which is mostly nothing.
         work_dir: where kubeconfig files go; it must exist.
+        faults: injects trouble into the local API, or None.
+        progress: told what is done next, where that can take a while.
 
     Raises:
         ValueError: an unknown projection mode, or unknown operator settings in the world.
@@ -58,26 +63,33 @@ class RehearsalSession:
         projection_mode: str = "Both",
         misbehaviour: Misbehaviour | None = None,
         work_dir: Path,
+        faults: FaultHook | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.world = world
         self.namespaces = world.namespaces
         self.objects: Mapping[str, JsonObject] = {}
         self._settings = _settings(world, projection_mode, misbehaviour)
         self._work_dir = work_dir
+        self._faults = faults
+        self._progress = progress or _say_nothing
         self._up = contextlib.ExitStack()
         self._server: LocalApiServer | None = None
         self._operator: BridgeOperator | None = None
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            self._server = stack.enter_context(LocalApiServer(identities=IDENTITIES))
+            self._server = stack.enter_context(LocalApiServer(identities=IDENTITIES, faults=self._faults))
             self._server.install_crds(load_crds())
             self._server.seed(role_objects())
+            self._progress(f"loading {len(self.world.objects):,} objects into the local API")
             self.objects = self._load(self._server)
             self._operator = BridgeOperator(self._client(OPERATOR), self._settings)
+            self._progress("the operator looks at everything")
             self._operator.start()
             stack.callback(self._operator.stop)
-            self._operator.settle()
+            create_desired(self.world, self.client)
+            self.settle()
             self._up = stack.pop_all()
         return self
 
@@ -112,6 +124,15 @@ class RehearsalSession:
         if self._operator is None:
             raise RuntimeError("the rehearsal session has not been entered")
         return self._operator
+
+    def settle(self) -> None:
+        """Wait until the operator has nothing left to do, as long as a world of this size may take.
+
+        Raises:
+            TimeoutError: it took longer.
+        """
+        size = len(self.world.objects) + len(self.world.desired)
+        self.operator.settle(_SETTLE_SECONDS + _SETTLE_SECONDS_PER_OBJECT * size)
 
     @property
     def settings(self) -> Settings:
@@ -154,16 +175,25 @@ def summarize(events: Iterable[JsonObject]) -> AuditSummary:
     return AuditSummary(mutations, dry_runs, deletes, secret_reads)
 
 
+def _say_nothing(doing: str) -> None:
+    del doing
+
+
 def _username(event: JsonObject) -> str:
     return get_str(event, "user", "username") or ""
 
 
+def _named_in(world: World, setting: str) -> frozenset[str]:
+    listed: Json = world.operator.get(setting, [])
+    return frozenset(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else frozenset()
+
+
 def _settings(world: World, projection_mode: str, misbehaviour: Misbehaviour | None) -> Settings:
-    incompatible: Json = world.operator.get("incompatible", [])
-    listed = incompatible if isinstance(incompatible, list) else []
     return Settings(
         projection_mode=ProjectionMode(projection_mode),
         names=NameFormulas(str(world.operator.get("names", NameFormulas.NEWER))),
         misbehaviour=misbehaviour or Misbehaviour(str(world.operator.get("misbehaviour", Misbehaviour.NONE))),
-        incompatible=frozenset(item for item in listed if isinstance(item, str)),
+        incompatible=_named_in(world, "incompatible"),
+        hardware=_named_in(world, "hardware"),
+        keeps_loaded=world.stored,
     )

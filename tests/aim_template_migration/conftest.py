@@ -9,6 +9,7 @@ import pytest
 from aim_rehearsal.worlds import load_world
 from aim_template_migration.rehearsing.events import Chapter
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RehearsalOutcome, RunTuning
+from aim_template_migration.rehearsing.subject import Subject
 
 
 @dataclass
@@ -36,7 +37,7 @@ def recorded(tmp_path_factory) -> Recording:
     work_dir = tmp_path_factory.mktemp("rehearsal")
     recording = Recording(work_dir / "plan")
     options = RehearsalOptions(
-        world=load_world("shared-happy-path"),
+        subject=Subject(load_world("shared-happy-path")),
         mode="Both",
         directory=recording.directory,
         work_dir=work_dir,

@@ -25,6 +25,7 @@ from aim_template_migration.kube.permissions import OPERATOR_NAMESPACE, PERMISSI
 from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RunTuning
+from aim_template_migration.rehearsing.subject import Subject
 from tests.support.worlds import renamed
 
 REVIEWS = "selfsubjectaccessreviews"
@@ -50,7 +51,7 @@ def test_a_whole_rehearsal_asks_for_nothing_outside_the_table(recorded):
 @pytest.mark.slow
 def test_every_row_of_the_table_is_asked_for_by_a_run(tmp_path, recorded):
     options = RehearsalOptions(
-        world=load_world("cluster-template"),
+        subject=Subject(load_world("cluster-template")),
         mode="Both",
         directory=tmp_path / "plan",
         work_dir=tmp_path,

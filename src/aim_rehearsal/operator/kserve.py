@@ -82,8 +82,8 @@ def reconcile_deployment(deployment: JsonObject, view: View) -> list[Write]:
 
 
 def reconcile_replica_set(replica_set: JsonObject, view: View) -> list[Write]:
-    """Keep as many pods as a ReplicaSet asks for."""
-    if terminating(replica_set):
+    """Keep as many pods as a ReplicaSet asks for; in a copied cluster the pods that were copied, be they too few."""
+    if terminating(replica_set) or (view.settings.keeps_loaded and view.untouched(replica_set)):
         return []
     pods = [pod for pod in view.store.owned(POD, replica_set) if not terminating(pod)]
     wanted = get_int(replica_set, "spec", "replicas") or 0

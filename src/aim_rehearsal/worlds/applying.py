@@ -33,6 +33,31 @@ _STATUS_MANAGERS = {
 }
 
 
+class RefusedError(WorldError):
+    """The server refuses an object of a world; the message says which and why.
+
+    Attributes:
+        reference: the object, as ``Kind/namespace/name``.
+    """
+
+    def __init__(self, reference: str, reason: str) -> None:
+        super().__init__(f"{reference} is refused as an API server would refuse it: {reason}")
+        self.reference = reference
+
+
+def create_desired(world: World, client: Client) -> None:
+    """Create the manifests of a world that have no identity yet, strictly, as somebody with kubectl would.
+
+    Raises:
+        RefusedError: the server refuses one; those before it are there.
+    """
+    for manifest in world.desired:
+        try:
+            _create(manifest, client)
+        except ApiError as error:
+            raise RefusedError(object_reference(manifest), str(error)) from error
+
+
 def apply_world(world: World, client: Client) -> dict[str, JsonObject]:
     """Create a world's objects with their status; return them as stored, by ``Kind/namespace/name``.
 

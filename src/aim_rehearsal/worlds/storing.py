@@ -4,17 +4,15 @@ Identities are derived from the objects' names, schema defaults are filled in, r
 What only requests leave behind, managedFields above all, is absent.
 """
 
-import functools
 import uuid
 from collections.abc import Iterable
 
-from aim_api.crds import load_crds
-from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
+from aim_api.tree import JsonObject, get_map, get_str
 from aim_rehearsal.operator import workload
 from aim_rehearsal.worlds.applying import object_reference
+from aim_rehearsal.worlds.defaults import with_defaults
 from aim_rehearsal.worlds.references import resolved_object
 from aim_rehearsal.worlds.world import SINCE
-from aim_schema import StructuralSchema
 
 _IDENTITIES = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
@@ -63,9 +61,7 @@ def _stored(manifest: JsonObject) -> JsonObject:
         "generation": 1,
     }
     body: JsonObject = {key: value for key, value in manifest.items() if key != "manager"}
-    complete: JsonObject = body | {"metadata": metadata | get_map(manifest, "metadata")}
-    schema = _schemas().get((get_str(manifest, "apiVersion") or "", get_str(manifest, "kind") or ""))
-    return complete if schema is None else schema.default(complete)
+    return with_defaults(body | {"metadata": metadata | get_map(manifest, "metadata")})
 
 
 def _workload(inference: JsonObject, *, up_to_date: bool) -> list[JsonObject]:
@@ -81,25 +77,3 @@ def _workload(inference: JsonObject, *, up_to_date: bool) -> list[JsonObject]:
         1, replicas=count, updated=updated, ready=count, now=SINCE, before=[]
     )
     return [deployment, replica_set, *pods]
-
-
-@functools.cache
-def _schemas() -> dict[tuple[str, str], StructuralSchema]:
-    """Return the schemas of all kinds by apiVersion and kind, without their rules, which defaulting does not need."""
-    found: dict[tuple[str, str], StructuralSchema] = {}
-    for definition in load_crds():
-        spec = get_map(definition, "spec")
-        for version in get_objects(spec, "versions"):
-            key = (f"{get_str(spec, 'group')}/{get_str(version, 'name')}", get_str(spec, "names", "kind") or "")
-            schema = _without_rules(get_map(version, "schema", "openAPIV3Schema"))
-            assert isinstance(schema, dict)  # an object without some of its fields
-            found[key] = StructuralSchema.compile(schema)
-    return found
-
-
-def _without_rules(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {key: _without_rules(item) for key, item in value.items() if key != "x-kubernetes-validations"}
-    if isinstance(value, list):
-        return [_without_rules(item) for item in value]
-    return value

@@ -33,6 +33,7 @@ class World:
         objects: the manifests with status, with symbolic references instead of UIDs.
         operator: settings of the operator that belong to the world, by name.
         stored: whether the objects are complete, as a server holds them, and not manifests to be applied.
+        desired: manifests that are created when the operator is at work already, so that it makes all that they lack.
     """
 
     name: str
@@ -42,6 +43,7 @@ class World:
     objects: tuple[JsonObject, ...]
     operator: Mapping[str, Json] = field(default_factory=dict)
     stored: bool = False
+    desired: tuple[JsonObject, ...] = ()
 
 
 def world_names() -> tuple[str, ...]:

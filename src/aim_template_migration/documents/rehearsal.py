@@ -100,6 +100,7 @@ class RehearsalReport(Document, frozen=True):
         units: every unit, in plan order.
         audit: what the tool's identity did.
         supplied_by_simulation: proofs that the simulation supplied, which a real cluster must supply itself.
+        not_rehearsed: what this rehearsal could not show of the cluster or the files that it was made from.
     """
 
     schema: str = msgspec.field(name="$schema")
@@ -113,6 +114,7 @@ class RehearsalReport(Document, frozen=True):
     units: tuple[RehearsedUnit, ...]
     audit: AuditCounts
     supplied_by_simulation: tuple[str, ...]
+    not_rehearsed: tuple[str, ...] = ()
 
 
 def encode_report(report: RehearsalReport) -> bytes:

@@ -21,6 +21,7 @@ class FleetLoaded:
         server: the local API's address.
         namespaces: the namespaces that the migration selects.
         services: the services as they are before anything is done, by id.
+        not_rehearsed: what the rehearsal cannot show of what the fleet was made from.
     """
 
     world: str
@@ -28,6 +29,7 @@ class FleetLoaded:
     server: str
     namespaces: tuple[str, ...]
     services: Mapping[str, ServiceFacts]
+    not_rehearsed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

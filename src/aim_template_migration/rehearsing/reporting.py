@@ -17,6 +17,7 @@ from aim_template_migration.documents.rehearsal import (
 )
 from aim_template_migration.documents.result import ApplyResult
 from aim_template_migration.rehearsing.observation import ServiceFacts
+from aim_template_migration.rehearsing.subject import Subject
 
 SUPPLIED_BY_SIMULATION = (
     "the condition BridgeCompatible and status.observedGeneration of every AIMService",
@@ -28,7 +29,7 @@ Services = Mapping[str, ServiceFacts]
 
 
 def report_of(
-    files: PlanFiles, world: str, result: ApplyResult, *, before: Services, after: Services, audit: AuditSummary
+    files: PlanFiles, subject: Subject, result: ApplyResult, *, before: Services, after: Services, audit: AuditSummary
 ) -> RehearsalReport:
     """Return the report of a rehearsal whose last run gave ``result``."""
     statuses = {unit.id: unit.status for unit in result.units}
@@ -36,7 +37,7 @@ def report_of(
         schema=SCHEMA_URI,
         api_version=API_VERSION,
         kind=KIND,
-        world=world,
+        world=subject.world.name,
         runtime_projection_mode=files.plan.runtime_projection_mode,
         plan_sha256=files.sha256,
         last_run=result.mode,
@@ -45,7 +46,8 @@ def report_of(
             _unit(unit, statuses.get(unit.id, ""), before.get(unit.id), after.get(unit.id)) for unit in files.plan.units
         ),
         audit=AuditCounts(audit.mutations, audit.dry_runs, audit.deletes, audit.secret_reads),
-        supplied_by_simulation=SUPPLIED_BY_SIMULATION,
+        supplied_by_simulation=(*SUPPLIED_BY_SIMULATION, *subject.supplied),
+        not_rehearsed=subject.not_rehearsed,
     )
 
 

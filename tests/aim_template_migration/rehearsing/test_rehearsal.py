@@ -17,6 +17,7 @@ from aim_template_migration.documents.result import decode_result
 from aim_template_migration.rehearsing.events import FleetLoaded, PlanMade, RehearsalClosed, RunBegins, RunEnded
 from aim_template_migration.rehearsing.rehearsal import DRY_RUN_RESULT, Rehearsal, RehearsalOptions, RunTuning
 from aim_template_migration.rehearsing.reporting import is_untouched
+from aim_template_migration.rehearsing.subject import Subject
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def rehearsal_of(tmp_path):
     def make(misbehaviour=None, **tuning):
         return Rehearsal(
             RehearsalOptions(
-                world=load_world("shared-happy-path"),
+                subject=Subject(load_world("shared-happy-path")),
                 mode="Both",
                 directory=tmp_path / "plan",
                 work_dir=tmp_path,

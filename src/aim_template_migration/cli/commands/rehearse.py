@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from aim_rehearsal.worlds import World, WorldError, load_world, world_names
+from aim_rehearsal.worlds import RefusedError, load_world, world_names
 from aim_template_migration.applying.events import Event, Listener, nobody
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, first_of
-from aim_template_migration.cli.failures import wrong_usage
+from aim_template_migration.cli.failures import not_started
 from aim_template_migration.cli.interrupts import stopping_on_signals
 from aim_template_migration.cli.options.rehearse import RehearseArguments, read
 from aim_template_migration.cli.parser import PROG
@@ -23,12 +23,14 @@ from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.serving import serving_lines
 from aim_template_migration.cli.rendering.story import chapter_lines
 from aim_template_migration.cli.rendering.text import wrapped
+from aim_template_migration.cli.subjects import subject_of, told
 from aim_template_migration.cli.translation import translated
 from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.documents.plan import API_VERSION, Document
 from aim_template_migration.documents.private_files import require_absent
 from aim_template_migration.rehearsing.events import Chapter, RunBegins, RunEnded
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RehearsalOutcome, RunTuning
+from aim_template_migration.rehearsing.subject import Subject
 
 _PLAN_DIRECTORY = "migration-plan"
 _STOPPING = "stopping the local API and its operator"
@@ -59,17 +61,33 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     if arguments.list_worlds:
         return _list_worlds(console)
-    world = _world(arguments.world)
     stop = threading.Event()
-    with translated(), _directories(arguments, console) as (work_dir, directory), stopping_on_signals(stop, console):
-        options = _options(arguments, world, work_dir, directory)
-        if console.format == "table":
-            console.note("starting a local Kubernetes API and a simulated operator …")
-        with Rehearsal(options) as rehearsal:
+    with translated(), _directories(arguments, console) as (work_dir, directory):
+        subject = subject_of(arguments, console)
+        with (
+            stopping_on_signals(stop, console),
+            _started(arguments, subject, work_dir, directory, console) as rehearsal,
+        ):
             code = DONE.number if arguments.by_hand else _run(rehearsal, arguments, console, stop)
             if arguments.serve and not stop.is_set():
-                _serve(rehearsal, options, arguments, console, stop)
+                _serve(rehearsal, arguments, console, stop)
             return code
+
+
+@contextlib.contextmanager
+def _started(
+    arguments: RehearseArguments, subject: Subject, work_dir: Path, directory: Path, console: Console
+) -> Iterator[Rehearsal]:
+    """Yield the rehearsal with its local API up; the server may refuse objects that stood in files."""
+    told(console)("starting a local Kubernetes API and a simulated operator")
+    with contextlib.ExitStack() as stack:
+        try:
+            rehearsal = stack.enter_context(Rehearsal(_options(arguments, subject, work_dir, directory, console)))
+        except RefusedError as error:
+            raise not_started(f"{subject.places.get(error.reference, subject.world.name)}: {error}") from error
+        except TimeoutError as error:
+            raise not_started(f"the simulation does not come to rest: {error}") from error
+        yield rehearsal
 
 
 class _Telling:
@@ -116,18 +134,12 @@ def _exit_code(outcome: RehearsalOutcome) -> int:
     return first_of(*codes)
 
 
-def _serve(
-    rehearsal: Rehearsal,
-    options: RehearsalOptions,
-    arguments: RehearseArguments,
-    console: Console,
-    stop: threading.Event,
-) -> None:
+def _serve(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, stop: threading.Event) -> None:
     lines = serving_lines(
         rehearsal.load(),
         admin_kubeconfig=rehearsal.admin_kubeconfig(),
         tool_kubeconfig=rehearsal.tool_kubeconfig(),
-        mode=options.mode,
+        mode=arguments.mode,
         by_hand=arguments.by_hand,
         paint=console.paint,
         width=console.width,
@@ -138,10 +150,12 @@ def _serve(
         stop.wait()
 
 
-def _options(arguments: RehearseArguments, world: World, work_dir: Path, directory: Path) -> RehearsalOptions:
+def _options(
+    arguments: RehearseArguments, subject: Subject, work_dir: Path, directory: Path, console: Console
+) -> RehearsalOptions:
     run_arguments = arguments.run
     return RehearsalOptions(
-        world=world,
+        subject=subject,
         mode=arguments.mode,
         directory=directory,
         work_dir=work_dir,
@@ -155,6 +169,7 @@ def _options(arguments: RehearseArguments, world: World, work_dir: Path, directo
             cutover_deadline_seconds=run_arguments.cutover_deadline_seconds,
         ),
         command=shlex.join([PROG, *sys.argv[1:]]),
+        progress=told(console),
     )
 
 
@@ -168,13 +183,6 @@ def _directories(arguments: RehearseArguments, console: Console) -> Iterator[tup
             console.warn(warning)
     with tempfile.TemporaryDirectory(prefix="aim-rehearsal-") as name:
         yield Path(name), arguments.output_dir or Path(name) / _PLAN_DIRECTORY
-
-
-def _world(name: str) -> World:
-    try:
-        return load_world(name)
-    except WorldError as error:
-        raise wrong_usage(str(error).rstrip("."), hint=f"{PROG} rehearse --list-worlds") from error
 
 
 def _list_worlds(console: Console) -> int:

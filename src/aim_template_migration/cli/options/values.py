@@ -9,6 +9,7 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _NAMESPACE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_FLEET = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -46,6 +47,31 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return int(text)
+
+
+def whole(text: str) -> int:
+    """Return a whole number.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    return int(text)
+
+
+def fleet_size(text: str) -> tuple[int, int]:
+    """Return the numbers of namespaces and of services in each from ``50x20``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no such size.
+    """
+    found = _FLEET.fullmatch(text)
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no fleet; write namespaces x services in each, for example 50x20"
+        )
+    return int(found[1]), int(found[2])
 
 
 def sha256(text: str) -> str:

@@ -45,12 +45,16 @@ def chapter_lines(chapter: Chapter, paint: Paint, width: int) -> list[str]:
 def _fleet(chapter: FleetLoaded, paint: Paint, width: int) -> list[str]:
     text = (
         f"A local Kubernetes API with a simulated bridge operator is up at {chapter.server}; no real cluster is "
-        f"touched. It holds the sample fleet {chapter.world}: {chapter.summary}"
+        f"touched. It holds {chapter.world}: {chapter.summary}"
     )
     lines = [*heading("1. THE CLUSTER", paint), *wrapped(text, width), ""]
     for facts in list(chapter.services.values())[:_TOLD]:
         lines += _service(facts, paint, width)
-    return [*lines, *_and_more(len(chapter.services))]
+    lines += _and_more(len(chapter.services))
+    if chapter.not_rehearsed:
+        lines += ["", paint("What this rehearsal cannot show of it:", "bold")]
+        lines += [line for sentence in chapter.not_rehearsed for line in wrapped(sentence, width, "  - ", "    ")]
+    return lines
 
 
 def _service(facts: ServiceFacts, paint: Paint, width: int) -> list[str]:
@@ -181,15 +185,13 @@ def _closing(chapter: RehearsalClosed, paint: Paint, width: int) -> list[str]:
         ("unchanged", f"{_unchanged(report)} of {count(_serving_units(report), 'InferenceService')} and their pods"),
         ("on a profile", count(sum(bool(unit.resolved_profile) for unit in report.units), "service")),
     )
-    simulated = (
-        f"Supplied by the simulation, so not proven for any real cluster: {'; '.join(report.supplied_by_simulation)}."
-    )
     return [
         *heading("5. THE PROOF", paint),
         *wrapped(text, width),
         *pairs(rows, width, "  "),
         "",
-        *wrapped(simulated, width),
+        *wrapped("Supplied by the simulation, so not proven for any real cluster:", width),
+        *(line for proof in report.supplied_by_simulation for line in wrapped(proof, width, "  - ", "    ")),
         *limits_lines(width),
     ]
 

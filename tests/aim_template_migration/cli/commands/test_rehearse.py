@@ -78,7 +78,7 @@ def test_json_is_one_document_and_nothing_else(aim, replayed, recorded):
 def test_defaults(aim, replayed):
     aim("rehearse")
     options = replayed[0]
-    assert (options.world.name, options.mode) == ("shared-happy-path", "Both")
+    assert (options.subject.world.name, options.mode) == ("shared-happy-path", "Both")
     assert (options.tuning.parallel, options.tuning.soak_seconds) == (8, 2)
     assert not options.directory.parent.exists()  # it was temporary
 
