@@ -17,19 +17,8 @@ def _age(value: JsonObject) -> Json:
     return age(get_str(value, "metadata", "creationTimestamp") or "")
 
 
-_NAME_DESCRIPTION = (
-    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a "
-    "client to request the generation of an appropriate name automatically. Name is primarily intended for creation "
-    "idempotence and configuration definition. Cannot be updated. More info: "
-    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"
-)
-NAME = Column("Name", _name, format="name", description=_NAME_DESCRIPTION)
-_AGE_DESCRIPTION = (
-    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
-    "guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is "
-    "represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
-)
+NAME = Column("Name", _name, format="name", description="The name of the object.")
+_AGE_DESCRIPTION = "When the object was created."
 AGE = Column("Age", _age, description=_AGE_DESCRIPTION)
 CUSTOM_AGE = Column("Age", _age, "date", description=_AGE_DESCRIPTION)
 DEFAULT_COLUMNS = (NAME, AGE)

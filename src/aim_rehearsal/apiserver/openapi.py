@@ -9,28 +9,17 @@ from aim_rehearsal.apiserver.registry import Registry
 from aim_rehearsal.apiserver.resources import Resource
 
 _META_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-_CONVENTIONS = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 _TYPE_META: JsonObject = {
-    "apiVersion": {
-        "type": "string",
-        "description": "APIVersion defines the versioned schema of this representation of an object. Servers should "
-        "convert recognized schemas to the latest internal value, and may reject unrecognized values. "
-        f"{_CONVENTIONS}#resources",
-    },
-    "kind": {
-        "type": "string",
-        "description": "Kind is a string value representing the REST resource this object represents. Servers may "
-        "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
-        f"{_CONVENTIONS}#types-kinds",
-    },
+    "apiVersion": {"type": "string", "description": "Group and version of this representation."},
+    "kind": {"type": "string", "description": "Which kind of object this is."},
     "metadata": {
         "allOf": [{"$ref": f"#/components/schemas/{_META_SCHEMA}"}],
-        "description": f"Standard object's metadata. {_CONVENTIONS}#metadata",
+        "description": "What every object has: name, labels, annotations and the like.",
     },
 }
 _OBJECT_META: JsonObject = {
     "type": "object",
-    "description": "ObjectMeta is metadata that all persisted resources must have.",
+    "description": "What every stored object has.",
     "properties": {
         "annotations": {"type": "object", "additionalProperties": {"type": "string"}},
         "creationTimestamp": {"type": "string", "format": "date-time"},
