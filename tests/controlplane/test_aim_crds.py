@@ -5,6 +5,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from aim_api.crds import load_crds
+from aim_api.kinds import AIM_GROUP, AIM_PROFILE, AIM_RUNTIME_CONFIG, AIM_SERVICE
+from aim_api.tree import JsonObject, get, get_map, get_objects, get_str
 from tests.support.controlplane.client import APPLY_PATCH, JSON_PATCH
 from tests.support.controlplane.crds import (
     CRDS_PATH,
@@ -15,10 +19,6 @@ from tests.support.controlplane.crds import (
     served_versions,
 )
 from tests.support.controlplane.server import ControlPlane
-
-from aim_api.crds import load_crds
-from aim_api.kinds import AIM_GROUP, AIM_PROFILE, AIM_RUNTIME_CONFIG, AIM_SERVICE
-from aim_api.tree import JsonObject, get, get_map, get_objects, get_str
 
 CRDS = load_crds()
 ENDPOINTS = [(crd, version) for crd in CRDS for version in served_versions(crd)]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.support.audit import AuditLogError, AuditTrail, Json
 
 AIM = "aim.eai.amd.com"

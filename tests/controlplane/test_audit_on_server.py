@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+
+from aim_api.tree import JsonObject
 from tests.support.audit import AuditTrail
 from tests.support.controlplane.client import APPLY_PATCH, Client
 from tests.support.controlplane.server import ControlPlane
-
-from aim_api.tree import JsonObject
 
 EVERYTHING: JsonObject = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 

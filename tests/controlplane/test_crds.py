@@ -1,6 +1,8 @@
 """Kinds can be defined, and what is defined can be used at once."""
 
 import pytest
+
+from aim_api.tree import JsonObject, get, get_objects
 from tests.support.controlplane.crds import (
     CRDS_PATH,
     collection_path,
@@ -10,8 +12,6 @@ from tests.support.controlplane.crds import (
     served_versions,
 )
 from tests.support.controlplane.server import ControlPlane
-
-from aim_api.tree import JsonObject, get, get_objects
 
 
 def version(name: str, *, storage: bool, served: bool = True) -> JsonObject:

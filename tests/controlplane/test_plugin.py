@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
 from tests.controlplane.build import ASSETS_VARIABLE, BUILD_COMMAND, MODULE, programs_folder
 from tests.support.controlplane.plugin import REQUIRE_VARIABLE
 

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import urllib3
-from tests.support.controlplane.client import APPLY_PATCH, JSON_PATCH, Client
-from tests.support.controlplane.server import ADMIN, POWERLESS, ControlPlane, ControlPlaneError
 
 from aim_api.tree import JsonObject, get, get_objects, get_str
+from tests.support.controlplane.client import APPLY_PATCH, JSON_PATCH, Client
+from tests.support.controlplane.server import ADMIN, POWERLESS, ControlPlane, ControlPlaneError
 
 CONFIG_MAPS: JsonObject = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create"]}
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from tests.support.controlplane.server import ControlPlane
-
 from aim_api.tree import JsonObject, get, get_objects, get_str
+from tests.support.controlplane.server import ControlPlane
 
 CRDS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

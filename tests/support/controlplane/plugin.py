@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+
+from aim_api.crds import load_crds
 from tests.controlplane.build import (
     API_SERVER,
     ASSETS_VARIABLE,
@@ -24,8 +26,6 @@ from tests.controlplane.build import (
 from tests.support.audit import AuditTrail
 from tests.support.controlplane.crds import install_crds
 from tests.support.controlplane.server import ControlPlane, run_control_plane
-
-from aim_api.crds import load_crds
 
 MARKER = "controlplane"
 REQUIRE_VARIABLE = "AIM_REQUIRE_CONTROLPLANE"

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import trustme
+
+from aim_api.tree import JsonObject, get, get_str
 from tests.controlplane.build import API_SERVER, CONTROLLER_MANAGER, ETCD
 from tests.support.audit import AuditTrail
 from tests.support.controlplane.client import Client
 from tests.support.controlplane.ports import LOOPBACK, ReservedPort
 from tests.support.controlplane.processes import Program
-
-from aim_api.tree import JsonObject, get, get_str
 
 ADMIN = "admin"
 """The identity that may do everything: it is in the group system:masters."""
