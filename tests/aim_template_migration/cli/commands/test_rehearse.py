@@ -157,3 +157,109 @@ def test_worlds_are_listed(aim):
         assert world["codes"] == list(load_world(world["name"]).codes)
     text = aim("rehearse", "--list-worlds").out
     assert all(name in text for name in world_names())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--world", "no-bridge", "--fleet", "2x2"], "--world and --fleet exclude each other"),
+        (["--fleet", "2x2", "--from", "dump.yaml"], "--fleet and --from exclude each other"),
+        (["--namespace", "a", "--from", "dump.yaml"], "--namespace and --from exclude each other"),
+        (["--fleet", "many"], "'many' is no fleet; write namespaces x services in each, for example 50x20"),
+        (["--fleet", "0x5"], "'0x5' is no fleet"),
+        (["--fleet", "1000x1000"], "a fleet has at most 100000 services"),
+        (["--seed", "2"], "--seed needs --fleet"),
+        (["--context", "prod"], "--context needs --namespace: no other rehearsal reads a cluster"),
+        (["--as", "me"], "--as needs --namespace"),
+        (["-A"], "all namespaces at once can't be selected"),
+        (["--namespace", ""], "--namespace is empty"),
+    ],
+)
+def test_what_is_rehearsed_must_make_sense(aim, replayed, arguments, said):
+    ran = aim("rehearse", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in flat(ran.err)
+    assert replayed == []
+
+
+def test_a_fleet_is_generated_and_its_seed_counts(aim, replayed):
+    for arguments in ((), ("--seed", "1"), ("--seed", "2")):
+        ran = aim("rehearse", "--fleet", "2x3", *arguments)
+        assert ran.code == 0
+        assert "generating 6 services in 2 namespaces" in ran.err
+    one, same, other = (options.subject.world for options in replayed)
+    assert sum(item["kind"] == "AIMService" for item in one.objects) == 6
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize("output", ["table", "json"])
+def test_one_s_own_namespaces_are_copied(aim, replayed, cluster, output):
+    ran = aim("rehearse", "-n", "team-a", "--kubeconfig", cluster.kubeconfig("viewer"), "-o", output)
+    assert ran.code == 0
+    subject = replayed[0].subject
+    assert subject.world.name == "copy of team-a"
+    assert subject.world.namespaces == ("team-a",)
+    assert ("nothing is written to it" in ran.err) is (output == "table")
+    assert "token" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("namespace", "options", "said"),
+    [
+        ("nowhere", [], "namespace nowhere does not exist"),
+        ("default", [], "no AIMService was found in default, so there is nothing to rehearse"),
+        ("team-a", ["--as", "nobody"], "is forbidden"),
+        ("team-a", ["--context", "other"], "other"),
+    ],
+)
+def test_a_cluster_that_cannot_be_copied_is_one_sentence(aim, replayed, cluster, namespace, options, said):
+    ran = aim("rehearse", "-n", namespace, "--kubeconfig", cluster.kubeconfig("admin"), *options)
+    assert (ran.code, ran.out) == (4, "")
+    assert said in flat(ran.err)
+    assert replayed == []
+
+
+def test_files_are_loaded(aim, replayed, recorded, tmp_path):
+    backup = recorded.directory / "backup.yaml"
+    assert aim("rehearse", "--from", backup).code == 0
+    assert len(replayed[0].subject.world.desired) == 7
+
+
+def test_standard_input_is_a_file(aim, replayed, recorded, monkeypatch):
+    with (recorded.directory / "backup.yaml").open(encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert aim("rehearse", "--from", "-").code == 0
+    assert len(replayed[0].subject.world.desired) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [", "dump.yaml, line 1 can't be read: "),
+        ("apiVersion: v1\nkind: Pod\n", "dump.yaml, line 1 holds a Pod without metadata.name"),
+        ("apiVersion: v1\nkind: List\nitems: []\n", "no AIMService stands in "),
+        (None, "dump.yaml can't be read: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_rehearsed_is_one_sentence(aim, replayed, tmp_path, text, said):
+    file = tmp_path / "dump.yaml"
+    if text is not None:
+        file.write_text(text)
+    ran = aim("rehearse", "--from", file)
+    assert (ran.code, ran.out) == (4, "")
+    assert said in ran.err
+    assert replayed == []
+    assert f"{tmp_path} is a directory" in aim("rehearse", "--from", tmp_path).err
+
+
+def test_what_the_server_refuses_is_named_with_its_place(aim, tmp_path):
+    file = tmp_path / "service.yaml"
+    file.write_text(
+        "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMService\nmetadata: {name: s, namespace: team-x}\n"
+        "spec: {model: {name: m}, replicas: many}\n"
+    )
+    ran = aim("rehearse", "--from", file)
+    assert (ran.code, ran.out) == (4, "")
+    assert f"{file}, line 1: AIMService/team-x/s is refused" in flat(ran.err)
+    assert "spec.replicas" in ran.err
