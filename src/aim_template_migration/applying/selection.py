@@ -68,10 +68,15 @@ def select_units(plan: Plan, options: ApplyOptions) -> tuple[Unit, ...]:
     """Return the automatic units to run, in plan order.
 
     Raises:
-        PlanRejected: the plan has no units, ``only`` names none of them, or ``stop_before`` names no step.
+        PlanRejected: the plan has no units, ``only`` names none of them, or ``stop_before`` names no step to stop before.
     """
     if options.stop_before and options.stop_before not in STEP_NAMES:
         raise PlanRejected(f"--stop-before {options.stop_before} is no step; the steps are {', '.join(STEP_NAMES)}")
+    if options.stop_before == "ConfirmNoRollout":
+        raise PlanRejected(
+            "--stop-before ConfirmNoRollout would cut services over without the proof that nothing rolled; "
+            "stop before CutOver, or run to the end"
+        )
     if not plan.units:
         raise PlanRejected("the plan has no units, so there is nothing to apply; plan other namespaces")
     known, only = {unit.id for unit in plan.units}, frozenset(options.only)

@@ -240,7 +240,7 @@ def test_fail_fast_does_not_cut_a_soak_short(several):
     assert looks[-1] - looks[0] >= 30.0
 
 
-@pytest.mark.parametrize("step", STEP_NAMES)
+@pytest.mark.parametrize("step", STEP_NAMES[:-1])
 def test_stop_before_each_step(several, step):
     bench = several(2)
     outcome = bench.apply(stop_before=step, parallel=2)

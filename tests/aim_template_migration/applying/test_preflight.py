@@ -287,9 +287,10 @@ def test_a_result_that_fails_after_its_journal_takes_the_journal_back(bench, mon
     [
         ({"only": ("AIMService/team-a/none",)}, "--only AIMService/team-a/none is no unit of the plan"),
         ({"stop_before": "Cutover"}, "--stop-before Cutover is no step; the steps are CreateProfile, "),
+        ({"stop_before": "ConfirmNoRollout"}, "would cut services over without the proof that nothing rolled"),
     ],
 )
-def test_selections_that_name_nothing_are_refused(bench, options, said):
+def test_selections_that_make_no_sense_are_refused(bench, options, said):
     assert said in rejected(bench, **options)
     assert bench.connections == 0
 

@@ -18,6 +18,9 @@ STEP_NAMES = (
 )
 """The steps by name; stated here again, since the plan's own module takes long to import. A test compares both."""
 
+STOP_POINTS = STEP_NAMES[:-1]
+"""Where a run may stop: before the proof of a cutover it may not, or services would be moved without one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectionArguments:
@@ -117,10 +120,10 @@ def declare_run(parser: argparse.ArgumentParser, *, parallel: int, soak: str) ->
     group.add_argument("--fail-fast", action="store_true", help="begin no further unit after one has failed")
     group.add_argument(
         "--stop-before",
-        choices=STEP_NAMES,
+        choices=STOP_POINTS,
         default="",
         metavar="STEP",
-        help=f"stop each unit before this step: {', '.join(STEP_NAMES)}",
+        help=f"stop each unit before this step: {', '.join(STOP_POINTS)}",
     )
     group.add_argument(
         "--parallel", type=positive, default=parallel, metavar="N", help=f"units side by side (default: {parallel})"
