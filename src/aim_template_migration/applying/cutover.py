@@ -16,7 +16,7 @@ from aim_template_migration.applying.patching import (
 )
 from aim_template_migration.applying.readiness import condition_status
 from aim_template_migration.applying.revalidate import PinReading
-from aim_template_migration.applying.serving import read_workload
+from aim_template_migration.applying.serving import read_workload, require_comparable
 from aim_template_migration.applying.targets import read_back
 from aim_template_migration.applying.workload import facts_object
 from aim_template_migration.applying.writer import Found, Write
@@ -104,6 +104,7 @@ def _note_workload(state: UnitState, service: PinReading) -> None:
     if isvc is None or condition_status(isvc, "Ready") != "True":
         raise stop_unit("InferenceServiceNotReady", f"{state.confirm_step.inference_service.id} is not Ready")
     state.workload_before = read_workload(state, isvc)
+    require_comparable(state, isvc, state.workload_before)
     sanitised = service.observed.obj if service.observed else {}
     tested: JsonObject = {
         "spec": digest(get(sanitised, "spec")),

@@ -8,7 +8,7 @@ from aim_api.tree import JsonObject, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import stop_unit
 from aim_template_migration.applying.revalidate import PinReading
-from aim_template_migration.applying.workload import workload_facts
+from aim_template_migration.applying.workload import nothing_to_compare, workload_facts
 from aim_template_migration.documents.result import WorkloadFacts
 from aim_template_migration.planning.reduction import reduce
 
@@ -37,14 +37,30 @@ def pod_selector(inference_service: str) -> str:
 
 def facts_of(isvc: JsonObject, deployments: Iterable[PinReading], pods: list[JsonObject]) -> WorkloadFacts:
     """Return the facts of an InferenceService, with the one of the pinned Deployments that it owns (pure)."""
+    # Sanitised, since digests of the facts are written down.
+    return workload_facts(reduce(INFERENCE_SERVICE, isvc).obj, _owned_deployment(isvc, deployments), pods)
+
+
+def require_comparable(state: UnitState, isvc: JsonObject, facts: WorkloadFacts) -> None:
+    """Require that the facts from before a cutover hold pods, unless the Deployment wants none.
+
+    Raises:
+        UnitStopped: it wants some and there are none.
+    """
+    deployments = [state.readings[pin] for pin in state.unit.pins if pin.role == "deployment"]
+    fault = nothing_to_compare(facts, _owned_deployment(isvc, deployments))
+    if fault:
+        raise stop_unit("InferenceServiceNotReady", fault)
+
+
+def _owned_deployment(isvc: JsonObject, deployments: Iterable[PinReading]) -> JsonObject | None:
     uid = get_str(isvc, "metadata", "uid")
     owned = [
         reading.observed.obj
         for reading in deployments
         if reading.observed is not None and _controlled_by(reading.observed.obj, uid)
     ]
-    # Sanitised, since digests of the facts are written down.
-    return workload_facts(reduce(INFERENCE_SERVICE, isvc).obj, owned[0] if len(owned) == 1 else None, pods)
+    return owned[0] if len(owned) == 1 else None
 
 
 def _controlled_by(obj: JsonObject, uid: str | None) -> bool:

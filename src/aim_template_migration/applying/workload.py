@@ -21,7 +21,10 @@ class Change:
 
 
 def workload_facts(isvc: JsonObject, deployment: JsonObject | None, pods: list[JsonObject]) -> WorkloadFacts:
-    """Return the facts of an InferenceService, the Deployment that it owns, and its pods."""
+    """Return the facts of an InferenceService, the Deployment that it owns, and its pods.
+
+    A pod that is terminating or has ended serves nothing, so that it counts as gone, before the cutover and after it.
+    """
     return WorkloadFacts(
         inference_service=get_str(isvc, "metadata", "name") or "",
         uid=get_str(isvc, "metadata", "uid") or "",
@@ -30,7 +33,7 @@ def workload_facts(isvc: JsonObject, deployment: JsonObject | None, pods: list[J
         metadata_digest=digest(_desired_metadata(isvc)),
         ready=condition_status(isvc, "Ready") == "True",
         template_hash=template_hash(deployment),
-        pods=tuple(sorted((_pod_facts(pod) for pod in pods), key=lambda pod: pod.name)),
+        pods=tuple(sorted((_pod_facts(pod) for pod in pods if _stays(pod)), key=lambda pod: pod.name)),
         autoscaled=_autoscaled(isvc),
     )
 
@@ -41,6 +44,23 @@ def template_hash(deployment: JsonObject | None) -> str:
         return ""
     spec = deployment.get("spec")
     return digest(spec.get("template") if isinstance(spec, dict) else None)
+
+
+def nothing_to_compare(facts: WorkloadFacts, deployment: JsonObject | None) -> str:
+    """Return why the pods can prove nothing after a cutover, or an empty string where they can.
+
+    Args:
+        facts: the workload.
+        deployment: the Deployment that the InferenceService owns, None where there is none.
+    """
+    wanted = get_int(deployment, "spec", "replicas") if deployment is not None else None
+    if facts.pods or wanted == 0:
+        return ""
+    how_many = f"wants {1 if wanted is None else wanted}" if deployment is not None else "is not there"
+    return (
+        f"InferenceService {facts.inference_service} has no pod that stays and its Deployment {how_many}, "
+        "so that nothing could be compared after the cutover"
+    )
 
 
 def facts_object(facts: WorkloadFacts) -> JsonObject:
@@ -94,6 +114,11 @@ def _pod_change(before: WorkloadFacts, after: WorkloadFacts) -> Change | None:
         if live is not None and live.restarts != pod.restarts:
             return Change("PodsChanged", f"pod {pod.name} restarted ({pod.restarts} → {live.restarts} restarts)")
     return None
+
+
+def _stays(pod: JsonObject) -> bool:
+    ended = get_str(pod, "status", "phase") in ("Failed", "Succeeded")
+    return get_str(pod, "metadata", "deletionTimestamp") is None and not ended
 
 
 def _pod_facts(pod: JsonObject) -> PodFacts:

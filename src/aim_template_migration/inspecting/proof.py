@@ -79,8 +79,15 @@ def _pods(migration: Migration, before: WorkloadFacts, after: WorkloadFacts) -> 
     change = find_change(before, after)
     if change is not None:
         return VerifiedFact("PodsUnchanged", object_id, holds=False, message=change.message)
+    return VerifiedFact("PodsUnchanged", object_id, holds=True, message=pods_that_hold(before, after))
+
+
+def pods_that_hold(before: WorkloadFacts, after: WorkloadFacts) -> str:
+    """Return in which way pods that changed in nothing that matters are those from before; autoscaled ones may go."""
+    same = {pod.uid for pod in before.pods} == {pod.uid for pod in after.pods}
+    what = "the same pods as before" if same else "same template; UIDs differ"
     pods = ", ".join(f"{pod.name} ({pod.uid}, {pod.restarts} restarts)" for pod in after.pods) or "no pods"
-    return VerifiedFact("PodsUnchanged", object_id, holds=True, message=f"the same pods as before: {pods}")
+    return f"{what}: {pods}"
 
 
 def _fact(code: str, reading: PinReading, fault: str, good: str) -> VerifiedFact:

@@ -570,3 +570,29 @@ def test_a_read_that_fails_in_the_confirmation_is_no_reason_to_give_up(bench):
     bench.cluster.on_read = on_read
     assert unit_of(bench.apply()).status == "succeeded"
     assert len(failing) == 4
+
+
+# Where the proof would rest on nothing
+
+
+def test_a_service_without_pods_is_not_cut_over_unless_none_are_wanted(bench):
+    for key in [key for key in bench.fleet.objects if key.startswith("Pod/")]:
+        del bench.fleet.objects[key]
+    outcome = bench.apply()
+    unit = unit_of(outcome)
+    assert (unit.code, unit.last_attempted_step, outcome.exit_code) == ("InferenceServiceNotReady", "CutOver", 3)
+    assert "nothing could be compared after the cutover" in unit.message
+    assert no_cutover(bench)
+
+
+def test_an_old_pod_that_terminates_beside_its_like_is_gone(bench):
+    def replace(fleet):
+        (pod,) = fleet.of("Pod")
+        fresh = copy.deepcopy(pod)
+        fresh["metadata"] |= {"name": "fresh", "uid": str(uuid.uuid4())}
+        pod["metadata"]["deletionTimestamp"] = "2026-06-02T09:00:00Z"
+        fleet.objects["Pod/team-a/fresh"] = fresh
+
+    after_write(bench, "AIMService", replace)
+    unit = unit_of(bench.apply())
+    assert (unit.status, unit.code) == ("failed", "PodsChanged")

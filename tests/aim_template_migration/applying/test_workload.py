@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from aim_template_migration.applying.workload import facts_object, find_change, workload_facts
+from aim_template_migration.applying.workload import facts_object, find_change, nothing_to_compare, workload_facts
 from aim_template_migration.documents.result import PodFacts, WorkloadFacts
 
 POD = PodFacts(name="p1", uid="u1", restarts=1, template_hash="h")
@@ -82,6 +82,41 @@ def test_autoscaling_needs_a_scaler_and_a_range(scaler, low, high, autoscaled):
     annotations = {"serving.kserve.io/autoscalerClass": scaler} if scaler else {}
     facts = workload_facts(isvc(annotations, minReplicas=low, maxReplicas=high), None, [])
     assert facts.autoscaled is autoscaled
+
+
+@pytest.mark.parametrize(
+    "leaving",
+    [
+        {"metadata": {"deletionTimestamp": "2026-06-02T09:00:00Z"}},
+        {"status": {"phase": "Failed"}},
+        {"status": {"phase": "Succeeded"}},
+    ],
+)
+def test_a_pod_that_leaves_is_gone_though_another_of_the_same_template_came(leaving):
+    old = {"metadata": {"name": "p", "uid": "u", "labels": {"pod-template-hash": "h"}}, "status": {"phase": "Running"}}
+    new = {"metadata": old["metadata"] | {"name": "q", "uid": "v"}, "status": old["status"]}
+    left = {"metadata": old["metadata"] | leaving.get("metadata", {}), "status": leaving.get("status", old["status"])}
+    before = workload_facts(isvc(), None, [old])
+    change = find_change(before, workload_facts(isvc(), None, [left, new]))
+    assert change is not None
+    assert (change.code, change.message) == ("PodsChanged", "pod p (UID u) is gone")
+    assert workload_facts(isvc(), None, [left]).pods == ()
+
+
+@pytest.mark.parametrize(
+    ("deployment", "said"),
+    [
+        ({"spec": {"replicas": 2}}, "wants 2"),
+        ({"spec": {}}, "wants 1"),
+        (None, "is not there"),
+        ({"spec": {"replicas": 0}}, ""),
+    ],
+)
+def test_no_pods_prove_nothing_unless_none_are_wanted(deployment, said):
+    fault = nothing_to_compare(msgspec.structs.replace(BEFORE, pods=()), deployment)
+    assert bool(fault) == bool(said)
+    assert said in fault
+    assert nothing_to_compare(BEFORE, deployment) == ""
 
 
 def test_facts_count_all_containers_and_ignore_status_and_versions():

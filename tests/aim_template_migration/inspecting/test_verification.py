@@ -1,10 +1,13 @@
 """What holds of a migrated unit, fact by fact, and what breaks each."""
 
+import msgspec
 import pytest
 
 from aim_api.labels import EVICTION_PROTECTED
 from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.documents.limits import LIMITS
+from aim_template_migration.documents.result import PodFacts, WorkloadFacts
+from aim_template_migration.inspecting.proof import pods_that_hold
 from aim_template_migration.inspecting.verification import all_hold
 from aim_template_migration.kube.errors import Forbidden, ServiceUnavailable
 from aim_template_migration.kube.requests import Action
@@ -49,6 +52,14 @@ def test_verifying_writes_nothing(scene):
     assert {path: path.read_bytes() for path in scene.bench.plan_directory.iterdir()} == before
     assert len(scene.bench.cluster.sent) == sent
     assert "Secret" not in scene.bench.cluster.read
+
+
+def test_pods_that_an_autoscaler_replaced_are_not_called_the_same():
+    pod = PodFacts("p", "u", 0, "h")
+    before = WorkloadFacts("chat", "i", 1, "s", "m", ready=True, template_hash="t", pods=(pod,), autoscaled=True)
+    after = msgspec.structs.replace(before, pods=(PodFacts("q", "v", 0, "h"),))
+    assert pods_that_hold(before, before) == "the same pods as before: p (u, 0 restarts)"
+    assert pods_that_hold(before, after) == "same template; UIDs differ: q (v, 0 restarts)"
 
 
 def at(obj, path):
