@@ -1,4 +1,8 @@
-"""Signals while a run writes: the request in flight is finished and journaled, then the run ends."""
+"""Signals while a run writes: the request in flight is finished and journaled, then the run ends.
+
+A handler runs in the main thread, between any two of its instructions, so it takes no lock and writes to no stream: it
+writes one byte into a pipe, and a thread on the other end does the rest.
+"""
 
 import contextlib
 import os
@@ -10,6 +14,7 @@ from types import FrameType
 from aim_template_migration.cli.console import Console
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALLED = b"!"
 _FIRST = "stopping: the request in flight is finished and journaled, then the run ends; nothing is rolled back"
 _AGAIN = "already stopping: the request in flight must be journaled first, so another signal changes nothing"
 
@@ -26,20 +31,33 @@ def stopping_on_signals(
         first: what is said at the first signal.
         again: what is said at each further one.
     """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
 
-    def handle(signum: int, frame: FrameType | None) -> None:
+    def note(signum: int, frame: FrameType | None) -> None:
+        """Only note the signal: an event's lock may be held by the very code that the signal came into."""
         del signum, frame
-        _say(console, again if stop.is_set() else first)
-        stop.set()
+        with contextlib.suppress(BlockingIOError):  # a full pipe says enough
+            os.write(writer, _SIGNALLED)
 
+    def watch() -> None:
+        while os.read(reader, 1):
+            _say(console, again if stop.is_set() else first)
+            stop.set()
+
+    watcher = threading.Thread(target=watch, name="signals", daemon=True)
+    watcher.start()
     nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     taken = [number for number in _SIGNALS if not (nohup and number is signal.SIGHUP)]
-    former = {number: signal.signal(number, handle) for number in taken}
+    former = {number: signal.signal(number, note) for number in taken}
     try:
         yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+        os.close(writer)
+        watcher.join()
+        os.close(reader)
 
 
 def _say(console: Console, text: str) -> None:
