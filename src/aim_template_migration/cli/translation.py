@@ -1,13 +1,15 @@
 """What the tool's own exceptions mean on the command line: nothing was started, and why."""
 
 import contextlib
+import threading
+import time
 from collections.abc import Iterator
 
 from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.cli.failures import CommandStopped, not_started
 from aim_template_migration.cli.options.shared import ConnectionArguments
 from aim_template_migration.documents.private_files import PrivateFileError
-from aim_template_migration.kube import Cluster, ConnectionOptions, connect
+from aim_template_migration.kube import Cluster, ConnectionOptions, Pacing, connect
 from aim_template_migration.kube.errors import (
     ClusterError,
     ConnectError,
@@ -19,6 +21,7 @@ from aim_template_migration.kube.errors import (
 from aim_template_migration.planning.inventory import PlanningError
 from aim_template_migration.planning.secret_scan import redact
 
+_LONGEST_WAIT_WHEN_STOPPED = 1.0
 _HINTS: tuple[tuple[type[RequestError], str, str], ...] = (
     (Forbidden, "grant exactly the permission that the message names, and try again", "Forbidden"),
     (Unauthorized, "log in again, and try again", "CredentialsRejected"),
@@ -44,8 +47,12 @@ def translated() -> Iterator[None]:
         raise not_started(str(error)) from error
 
 
-def open_cluster(arguments: ConnectionArguments) -> Cluster:
+def open_cluster(arguments: ConnectionArguments, *, stop: threading.Event | None = None) -> Cluster:
     """Connect; server messages are redacted, since they can quote values of objects.
+
+    Args:
+        arguments: how to reach the cluster.
+        stop: once set, no wait before a repeated read lasts longer than a second; None where a signal raises instead.
 
     Raises:
         ConnectError: there is no usable connection.
@@ -56,7 +63,17 @@ def open_cluster(arguments: ConnectionArguments) -> Cluster:
         impersonate=arguments.impersonate,
         request_timeout=arguments.request_timeout,
     )
-    return connect(options, redact=redact)
+    return connect(options, redact=redact, pacing=_pacing(stop) if stop else None)
+
+
+def _pacing(stop: threading.Event) -> Pacing:
+    """Reads are still repeated after the stop, since the outcome of the request in flight has to be settled."""
+
+    def sleep(seconds: float) -> None:
+        if stop.wait(seconds):
+            time.sleep(min(seconds, _LONGEST_WAIT_WHEN_STOPPED))
+
+    return Pacing(sleep=sleep)
 
 
 def _with_hint(message: str) -> CommandStopped:

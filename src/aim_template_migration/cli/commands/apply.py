@@ -5,7 +5,7 @@ import shlex
 import sys
 import threading
 
-from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, journal_path, read_plan
+from aim_template_migration.applying.plan_files import PlanFiles, journal_path, read_plan
 from aim_template_migration.applying.preflight import archive_command
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
 from aim_template_migration.cli.console import Console
@@ -35,7 +35,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         with progress_of(console) as listener:
             outcome = apply_plan(
                 _options(arguments, files),
-                lambda: open_cluster(arguments.connection),
+                lambda: open_cluster(arguments.connection, stop=stop),
                 listener=listener,
                 stop=stop,
             )
@@ -90,9 +90,11 @@ def _answer(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments, 
 
 
 def _commit_commands(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments) -> list[str]:
-    """Return the commands that lead to the commit; a result in the place of the commit's own is archived first."""
+    """Return the commands that commit what was just dry-run, and no more; the dry run's result is archived first."""
     result = outcome.result_path
-    in_the_way = result.resolve() == (files.directory / RESULT_NAME).resolve()
-    archive = [archive_command((result, journal_path(result)), outcome.result.run_id)] if in_the_way else []
-    words = ["--plan", str(files.directory), *arguments.connection.words()]
-    return [*archive, f"{PROG} apply {shlex.join(words)} --commit \\", f"  --plan-sha256 {files.sha256}"]
+    words = ["--plan", str(files.directory), *arguments.repeated_words(), *arguments.connection.words()]
+    return [
+        archive_command((result, journal_path(result)), outcome.result.run_id),
+        f"{PROG} apply {shlex.join(words)} --commit \\",
+        f"  --plan-sha256 {files.sha256}",
+    ]

@@ -14,7 +14,10 @@ from aim_template_migration.cli.options.shared import (
     read_connection,
     read_run,
 )
-from aim_template_migration.cli.options.values import sha256
+from aim_template_migration.cli.options.values import duration, duration_text, sha256
+
+_PARALLEL = 1
+_SOAK = "30s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,27 @@ class ApplyArguments:
     run: RunArguments
     connection: ConnectionArguments
 
+    def repeated_words(self) -> list[str]:
+        """Return the options that say what is run, how, and where to, as they would be typed again."""
+        run = self.run
+        given = (
+            ("--limit", "" if run.limit is None else str(run.limit)),
+            ("--stop-before", run.stop_before),
+            ("--parallel", "" if run.parallel == _PARALLEL else str(run.parallel)),
+            ("--soak", "" if run.soak_seconds == duration(_SOAK) else duration_text(run.soak_seconds)),
+            (
+                "--cutover-deadline",
+                "" if run.cutover_deadline_seconds is None else duration_text(run.cutover_deadline_seconds),
+            ),
+            ("--result", str(self.result or "")),
+            ("--baseline", str(self.baseline or "")),
+        )
+        return [
+            *(word for unit in run.only for word in ("--only", unit)),
+            *(["--fail-fast"] if run.fail_fast else []),
+            *(word for option, value in given if value for word in (option, value)),
+        ]
+
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
@@ -57,7 +81,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="archived result of an earlier run, whose pods a rerun compares with",
     )
-    declare_run(parser, parallel=1, soak="30s")
+    declare_run(parser, parallel=_PARALLEL, soak=_SOAK)
     declare_connection(parser)
     declare_output(parser)
 

@@ -26,6 +26,11 @@ def duration(text: str) -> float:
     return sum(float(amount) * _UNITS[unit] for amount, unit in _PART.findall(text))
 
 
+def duration_text(seconds: float) -> str:
+    """Return seconds as a duration that ``duration`` reads again, to the millisecond."""
+    return f"{seconds:.3f}".rstrip("0").rstrip(".") + "s"
+
+
 def cutover_deadline(text: str) -> float:
     """Return a duration of at most ten minutes, in seconds.
 

@@ -1,6 +1,7 @@
 """``apply`` from the command line: what it refuses, what it says, and how it ends."""
 
 import json
+import shlex
 import stat
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from aim_template_migration.applying.failures import RunFault
 from aim_template_migration.applying.run import ApplyOutcome
 from aim_template_migration.cli.commands import apply as command
+from aim_template_migration.cli.parser import build_parser
 from aim_template_migration.cli.rendering.statements import CONTROLLED_DEVELOPMENT, LIMITS
 from aim_template_migration.documents.canonical import digest_bytes
 from aim_template_migration.documents.plan import API_VERSION, Finding
@@ -306,6 +308,41 @@ def test_options_reach_the_run(aim, pretended, plan, tmp_path):
     assert (options.soak_seconds, options.cutover_deadline_seconds, options.stop_before) == (60, 90, "CutOver")
     assert options.result == tmp_path / "r.json"
     assert options.commit is False
+
+
+@pytest.fixture
+def dry(pretended):
+    pretended((UNITS[0],), mode="dry-run")
+
+
+def commit_words(ran):
+    """Return the words of the commit command that a dry run names."""
+    lines = ran.out.splitlines()
+    first = next(index for index, line in enumerate(lines) if "--commit" in line)
+    return shlex.split(lines[first].rstrip("\\") + lines[first + 1])[1:]
+
+
+def test_the_named_commit_runs_what_was_dry_run_and_no_more(aim, dry, plan, tmp_path):
+    options = [
+        *("--only", "AIMService/team-a/chat", "--only", "AIMService/team-b/odd", "--fail-fast", "--limit", "3"),
+        *("--stop-before", "CutOver", "--parallel", "4", "--soak", "1m30s", "--cutover-deadline", "90s"),
+        *("--result", str(tmp_path / "a result.json"), "--baseline", str(tmp_path / "b.json")),
+    ]
+    ran = aim("apply", "--plan", plan, *options)
+    words = commit_words(ran)
+    parser = build_parser("p")
+    again, first = (
+        parser.parse_args([str(word) for word in line]) for line in (words, ["apply", "--plan", plan, *options])
+    )
+    named = vars(again) | {"commit": False, "plan_sha256": None}
+    assert named == vars(first)
+    assert again.commit
+    assert again.plan_sha256
+
+
+def test_the_named_commit_has_no_option_that_was_not_given(aim, dry, plan):
+    words = commit_words(aim("apply", "--plan", plan))
+    assert [word for word in words if word.startswith("--")] == ["--plan", "--commit", "--plan-sha256"]
 
 
 def test_json_has_no_word_beside_it(aim, pretended, plan):
