@@ -1,6 +1,6 @@
 """Edits that turn a node into another value and leave alone all that does not change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aim_api.tree import Json, JsonObject, Key
@@ -53,16 +53,28 @@ class _Child:
 
 
 class Editor:
-    """Collects the edits of one document."""
+    """Collects the edits of one document.
 
-    def __init__(self, text: str, document: Document, layout: Layout, origins: Origins) -> None:
+    Attributes:
+        reused: spans of the text that stand elsewhere as well, with their comments.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        document: Document,
+        layout: Layout,
+        origins: Origins,
+        reused: Sequence[tuple[int, int]] = (),
+    ) -> None:
         self._text = text
         self._document = document
         self._layout = layout
         self._origins = origins
         self._edits: list[Edit] = []
         self._removals: list[Removal] = []
-        self._reused_spans: list[tuple[int, int]] = []
+        self._replaced: set[int] = set()
+        self.reused: list[tuple[int, int]] = [*reused]
 
     def rewrite(self, node: Node, origin: Path | None, value: Json, path: Path, entry: Entry | None = None) -> None:
         """Add the edits that turn ``node`` into ``value``.
@@ -84,14 +96,14 @@ class Editor:
         if isinstance(node, MapNode) and isinstance(value, dict) and value:
             self._rewrite_map(node, origin, value, path)
         elif isinstance(node, ListNode) and isinstance(value, list) and value:
-            self._rewrite_list(node, origin, value, path)
+            self._rewrite_list(node, origin, value, path, entry)
         else:
-            self._replace(node, value, entry)
+            self._replace(node, value, path, entry)
 
     def edits(self) -> list[Edit]:
         """Return the edits."""
         newline = self._layout.newline
-        return [*self._edits, *(removal.edit(self._text, newline, self._reused_spans) for removal in self._removals)]
+        return [*self._edits, *(removal.edit(self._text, newline, self.reused) for removal in self._removals)]
 
     def lines(self, key: str, value: Json, path: Path) -> list[str]:
         """Return ``key: value`` in block style without indentation, made from the document's own text where possible.
@@ -109,14 +121,17 @@ class Editor:
         # What is inserted at the end of an entry has to come before what is inserted below it.
         for child in children:
             if child.entry is not None:
-                if child.entry.name != child.key:
-                    key = child.entry.key
-                    self._edits.append(Edit(key.start, key.end, self._layout.key(child.key, key.style)))
-                self.rewrite(child.entry.value, child.origin, child.value, (*path, child.key), child.entry)
+                self._rewrite_entry(child.entry, child, (*path, child.key))
         if node.flow or self._layout.json:
             self._rewrite_flow_map(node, children)
         else:
             self._rewrite_block_map(node, children, path)
+
+    def _rewrite_entry(self, entry: Entry, child: _Child, path: Path) -> None:
+        self.rewrite(entry.value, child.origin, child.value, path, entry)
+        if entry.name != child.key and id(entry) not in self._replaced:
+            key = entry.key
+            self._edits.append(Edit(key.start, key.end, self._layout.key(child.key, key.style)))
 
     def _children(self, node: MapNode, origin: Path | None, value: JsonObject, path: Path) -> list[_Child]:
         children: list[_Child] = []
@@ -230,24 +245,24 @@ class Editor:
         if entry is None:
             return self._layout.lines(child.key, child.value)
         below = Editor(self._text, self._document, self._layout, self._origins)
-        if entry.name != child.key:
-            below._edits.append(Edit(entry.key.start, entry.key.end, self._layout.key(child.key, entry.key.style)))
-        below.rewrite(entry.value, child.origin, child.value, path, entry)
+        below._rewrite_entry(entry, child, path)
         start = entry.start
         if begins_line(self._text, start):
             start = leading_comments(self._text, start, self._document.start)
         end = self._end_of(entry)
-        self._reused_spans.append((start, end))
+        self.reused.append((start, end))
         text = spliced(self._text, below.edits(), start, end)
         indent = column(self._text, entry.start)
         first, *rest = text.replace("\r\n", "\n").split("\n")
         return [first.lstrip(" "), *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]
 
-    def _rewrite_list(self, node: ListNode, origin: Path | None, value: list[Json], path: Path) -> None:
+    def _rewrite_list(
+        self, node: ListNode, origin: Path | None, value: list[Json], path: Path, entry: Entry | None
+    ) -> None:
         places = [self._item_index((*path, index), origin, node) for index in range(len(value))]
         known = [place for place in places if place is not None]
         if known != sorted(set(known)) or not known or node.anchor:
-            self._replace(node, value, None)
+            self._replace(node, value, path, entry)
             return
         changes = [
             PartChange(place, "" if place is not None else self._item_text(node, item))
@@ -336,14 +351,14 @@ class Editor:
     def _parts(self, parts: Iterable[Entry | Node]) -> list[Part]:
         return [Part(part.start, part.end) for part in parts]
 
-    def _replace(self, node: Node, value: Json, entry: Entry | None) -> None:
+    def _replace(self, node: Node, value: Json, path: Path, entry: Entry | None) -> None:
         """Put a value of another shape into the place of a node."""
         collection = isinstance(value, (dict, list)) and bool(value)
         in_block = isinstance(node, (MapNode, ListNode)) and not node.flow
         if node.anchor:
             raise CannotEditError
         if in_block or (collection and entry is not None and not self._in_flow(entry)):
-            self._replace_block(value, entry)
+            self._replace_block(value, path, entry)
         elif isinstance(node, ScalarNode) and not collection:
             self._edits.append(Edit(node.start, node.end, self._scalar(node, value)))
         else:
@@ -355,11 +370,12 @@ class Editor:
         # A value that was left empty stands directly behind its colon.
         return f" {text}" if node.start == node.end else text
 
-    def _replace_block(self, value: Json, entry: Entry | None) -> None:
+    def _replace_block(self, value: Json, path: Path, entry: Entry | None) -> None:
         if entry is None or not begins_line(self._text, entry.start):
             raise CannotEditError
         indent = column(self._text, entry.start)
-        lines = self._layout.lines(entry.name, value)
+        lines = self._layout.lines(str(path[-1]), value)
+        self._replaced.add(id(entry))
         end = self._end_of(entry)
         self._removals.append(Removal(entry.start, end, _entry_node(entry), indent, tuple(lines), whole_lines=False))
 

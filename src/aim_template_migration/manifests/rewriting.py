@@ -94,6 +94,7 @@ class _DocumentRewriter:
         self._document = document
         self._layout = layout_of(manifest.text, manifest.newline, document)
         self._stream = stream
+        self._reused: list[tuple[int, int]] = []
         self.anew = False
         self.lost: list[str] = []
 
@@ -108,19 +109,20 @@ class _DocumentRewriter:
         change = changes[0]
         if document.json and not self._stream and (change.before or change.after):
             return Edit(document.start, document.end, self._json_list(change))
+        before = [self._added(new) for new in change.before]
+        after = [self._added(new) for new in change.after]
         if change.becomes is None:
             text = self._without_object()
         else:
             text = self._changed(change.becomes.value, change.becomes.origins)
-            self._note_lost(text)
-        before = [self._added(new) for new in change.before]
-        after = [self._added(new) for new in change.after]
+            self._note_lost(text, *before, *after)
         return Edit(document.start, document.end, self._joined(text, before, after))
 
     def _changed(self, value: Json, origins: Origins) -> str:
         for text, document in self._ways():
             layout = layout_of(text, self._layout.newline, document)
-            editor = Editor(text, document, layout, origins)
+            reused = self._reused if document is self._document else ()
+            editor = Editor(text, document, layout, origins, reused)
             try:
                 editor.rewrite(document.root, (), value, ())
                 found = spliced(text, editor.edits(), document.start, document.end)
@@ -175,6 +177,7 @@ class _DocumentRewriter:
             text = "".join(f"{line}\n" for line in lines)
             if not self._reads_as(text, new.value):
                 raise CannotEditError
+            self._reused += editor.reused
         except (CannotEditError, OverlapError):
             text = emit(new.value, list_indent=self._layout.list_indent)
         return text.replace("\n", self._layout.newline)
@@ -213,13 +216,15 @@ class _DocumentRewriter:
         items: list[Json] = [new.value for new in (*change.before, *own, *change.after)]
         return self._json({"apiVersion": "v1", "kind": "List", "items": items})
 
-    def _note_lost(self, text: str) -> None:
+    def _note_lost(self, *texts: str) -> None:
+        """Note the comments of the document that stand in none of the texts that take its place."""
         document = self._document
         if document.json:
             return
-        read = read_manifest(text.encode())
-        roots = [found.root for found in read.documents]
-        left = [comment.text for root in roots for comment in comments(text, root, 0, len(text))]
+        left: list[str] = []
+        for text in texts:
+            for found in read_manifest(text.encode()).documents:
+                left += [comment.text for comment in comments(text, found.root, 0, len(text))]
         for comment in comments(self._text, document.root, document.start, document.end):
             if comment.text in left:
                 left.remove(comment.text)

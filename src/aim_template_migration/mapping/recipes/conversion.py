@@ -86,7 +86,7 @@ def convert_objects(
     """
     drafts = [_draft(value) for value in objects]
     known = [draft for draft in drafts if draft is not None]
-    own = tuple(draft.source for draft in known)
+    own = tuple(value for value in objects if is_aim_object(value))
     context = Context(own, values or Values(), live, inline, known)
     for kind, recipe in _RECIPES:
         for draft in known:

@@ -146,6 +146,9 @@ class _Template:
         for path, name in _SELECTING:
             if self._states(path, name):
                 self._give(made, path, ("spec", name))
+        stated = any(has(made.value, "spec", name) for name in ("acceleratorModel", "acceleratorCount"))
+        if stated and not has(made.value, "spec", "acceleratorType"):
+            made.put(("spec", "acceleratorType"), "gpu")
         for name in ("type", "image"):
             if not is_empty(self._item.get(name)):
                 self._give(made, (name,), ("spec", name))
@@ -253,5 +256,5 @@ class _Template:
         self._account(path, made.id, target, "")
 
     def _account(self, path: Path, object_: str, target: Path, reason: str, *, fate: Fate = Fate.RENAMED) -> None:
-        if has(self._item, *path):
+        if has(self._item, *path) or (isinstance(path[-1], int) and get(self._item, *path) is not None):
             self._draft.account((*self._place, *path), object_, target, fate=fate, reason=reason)

@@ -79,8 +79,11 @@ def _own_image(draft: Draft, context: Context, *, cluster: bool) -> None:
     if context.inline:
         return
     place: Path = ("spec", "image")
-    reference, _ = base_model(draft, context, get_str(draft.source, *place) or "", place, cluster=cluster)
+    reference, base = base_model(draft, context, get_str(draft.source, *place) or "", place, cluster=cluster)
     draft.put((*_DERIVED, "selector", "modelRef"), reference)
+    for name in _MODEL_LEVEL:
+        if base is not None and draft.has("spec", name):
+            draft.give(("spec", name), base, ("spec", name), keep=True)
 
 
 def is_fine_tune(model: JsonObject) -> bool:
