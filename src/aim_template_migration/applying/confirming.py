@@ -1,5 +1,7 @@
 """The proof after a cutover: observed at the pinned generation, resolved to the target, and nothing rolled."""
 
+from collections.abc import Callable
+
 from aim_api.bridge import PRESERVED_CONDITION
 from aim_api.kinds import AIM_SERVICE
 from aim_api.tree import JsonObject, get_int, get_objects, get_str
@@ -31,7 +33,7 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
         state.resolved_profile = get_str(service, "status", "resolvedProfile", "name") or ""
         return not_observed(service, step, state.cut_over_step.pinned_generation)
 
-    state.poll("ConfirmNoRollout", "CutoverNotObserved", deadline, probe)
+    _poll(state, deadline, probe)
 
 
 def deadline_seconds(state: UnitState, step: ConfirmNoRollout) -> float:
@@ -53,7 +55,13 @@ def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: Workloa
         missing = not_observed(service, step, state.cut_over_step.pinned_generation)
         return Missing(f"after the soak, {missing.message}", final=True) if missing else None
 
-    state.poll("ConfirmNoRollout", "CutoverNotObserved", deadline_seconds(state, step), probe)
+    _poll(state, deadline_seconds(state, step), probe)
+
+
+def _poll(state: UnitState, deadline: float, probe: Callable[[], Missing | None]) -> None:
+    """Wait for the proof; one that can't be read until the deadline was not observed, whatever kept it from us."""
+    code = "CutoverNotObserved"
+    state.poll("ConfirmNoRollout", code, deadline, probe, unread_code=code)
 
 
 def not_observed(service: JsonObject, step: ConfirmNoRollout, pinned: int) -> Missing | None:
@@ -73,9 +81,15 @@ def not_observed(service: JsonObject, step: ConfirmNoRollout, pinned: int) -> Mi
     return None
 
 
-def halting(stopped: UnitStopped) -> bool:
-    """Return whether a failure is a fault of the infrastructure that all units share."""
-    return stopped.failure.halts or stopped.failure.code in INFRASTRUCTURE_FAILURES
+def halting(state: UnitState, stopped: UnitStopped) -> bool:
+    """Return whether a failure halts further cutovers.
+
+    It does where it is a fault of the infrastructure that all units share, and wherever the unit's own cutover is or may
+    be stored and was not proven harmless: nobody knows then how the next would fare.
+    """
+    failure = stopped.failure
+    unproven = state.may_be_cut_over and failure.status in ("failed", "unknown")
+    return failure.halts or failure.code in INFRASTRUCTURE_FAILURES or unproven
 
 
 def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: tuple[PinReading, ...]) -> None:

@@ -84,6 +84,8 @@ class UnitState:
     workload_before: WorkloadFacts | None = None
     workload_after: WorkloadFacts | None = None
     resolved_profile: str = ""
+    may_be_cut_over: bool = False
+    """Whether this run's cutover of the unit is stored or may be; false only while it is certain that it is not."""
 
     @property
     def namespace(self) -> str:
@@ -177,12 +179,21 @@ class UnitState:
         """
         self.context.signal.require_running()
 
-    def poll(self, step: str, code: str, deadline_seconds: float, probe: Callable[[], Missing | None]) -> None:
+    def poll(
+        self,
+        step: str,
+        code: str,
+        deadline_seconds: float,
+        probe: Callable[[], Missing | None],
+        *,
+        unread_code: str = "",
+    ) -> None:
         """Repeat ``probe`` until it finds nothing missing.
 
         Raises:
             UnitStopped: with ``code``, once something final is found or the deadline passes; with the failure of the
-                last read, where that is all that is known at the deadline; or the run is stopping.
+                last read (its code replaced by ``unread_code`` where one is given), where that is all that is known at
+                the deadline; or the run is stopping.
         """
         clock = self.context.clock
         deadline = clock.monotonic() + deadline_seconds
@@ -201,7 +212,11 @@ class UnitState:
                 raise stop_unit(code, missing.message)
             left = deadline - clock.monotonic()
             if left <= 0:
-                raise self._too_late(code, missing, deadline_seconds, unread)
+                message = f"{missing.message} (waited {deadline_seconds:g} s)"
+                if unread is None:
+                    raise stop_unit(code, message)
+                late = replace(unread.failure, code=unread_code or unread.failure.code, message=message)
+                raise UnitStopped(late)
             if missing.message != said:
                 said = missing.message
                 self.progress(step, "waiting", said)
@@ -209,10 +224,3 @@ class UnitState:
             clock.sleep(min(wait, left))
             self.require_running()
             wait = min(2 * wait, LONGEST_POLL_SECONDS)
-
-    @staticmethod
-    def _too_late(code: str, missing: Missing, seconds: float, unread: UnitStopped | None) -> UnitStopped:
-        message = f"{missing.message} (waited {seconds:g} s)"
-        if unread is not None:
-            return UnitStopped(replace(unread.failure, message=message))
-        return stop_unit(code, message)

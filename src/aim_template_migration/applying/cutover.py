@@ -129,10 +129,14 @@ def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObjec
         prepared=prepared,
         must_hold={},  # the whole answer is compared below
         read_back=lambda: _found(state, step, live, expected),
+        before_leaving=lambda: None if prepared.dry_run else _leave(state),
+        doubt_refusals=not prepared.dry_run,
     )
     try:
         sent = state.context.writer.send(write)
     except UnitStopped as stopped:
+        if stopped.failure.not_stored:
+            state.may_be_cut_over = False
         raise _named_cause(state, step, live, stopped) from stopped
     state.warn("CutOver", sent.warnings)
     # Where the answer was lost others may have written since; the proof that follows looks at the generation.
@@ -146,6 +150,12 @@ def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObjec
         )
 
 
+def _leave(state: UnitState) -> None:
+    """Look at the gate a last time; from here on the service may be cut over."""
+    require_turn(state)
+    state.may_be_cut_over = True
+
+
 def _named_cause(state: UnitState, step: CutOver, live: JsonObject, stopped: UnitStopped) -> UnitStopped:
     """A failed test of a JSON Patch answers 422 without saying which: read again to name the cause."""
     if stopped.failure.code == "ReadBackDiffers":
@@ -156,6 +166,8 @@ def _named_cause(state: UnitState, step: CutOver, live: JsonObject, stopped: Uni
         now = read_back(state, AIM_SERVICE, step.service.name)
     except RequestError:
         return stopped
+    if get_str(now, "spec", "profile", "name") == state.confirm_step.profile_name:
+        state.may_be_cut_over = True  # ours may have been stored and changed since, for example by a webhook
     found = _cause(step, live, now)
     if found is None:
         return stopped

@@ -33,6 +33,7 @@ class Failure:
         http_status: of the answer that decided it, if one did.
         server_message: the server's own words, redacted.
         halts: whether it halts further cutovers of the run: a fault of what all units share.
+        not_stored: whether it is certain that the write it is about stored nothing.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Failure:
     http_status: int | None = None
     server_message: str = ""
     halts: bool = False
+    not_stored: bool = False
 
     @property
     def next_step(self) -> str:

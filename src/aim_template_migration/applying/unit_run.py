@@ -183,7 +183,7 @@ class UnitRun:
         self._state.progress(name, "completed")
 
     def _fail(self, stopped: UnitStopped) -> UnitResult:
-        if halting(stopped):
+        if halting(self._state, stopped):
             self._context.gate.halt(self._state.unit.id)
         if stopped.failure.status in ("failed", "unknown") and stopped.failure.code not in TRANSIENT_CODES:
             self._refresh_identities()

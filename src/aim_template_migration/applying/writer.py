@@ -1,7 +1,7 @@
 """The one place from which a write leaves: journal, send once, journal the outcome, and read what is stored."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from aim_api.labels import FIELD_MANAGER
@@ -14,7 +14,7 @@ from aim_template_migration.applying.running_result import RunningResult
 from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.documents.result import OpenAttempt
 from aim_template_migration.kube import Answer, Cluster, PreparedRequest
-from aim_template_migration.kube.errors import OutcomeUnknown, RequestError, Unauthorized
+from aim_template_migration.kube.errors import ApiStatusError, OutcomeUnknown, RequestError, Unauthorized
 
 Found = Literal["stored", "notStored", "other"]
 _Outcome = Literal["accepted", "rejected", "unknown", "settled", "verified"]
@@ -35,6 +35,9 @@ class Write:
         must_hold: labels, annotations and spec that the answer must carry, so that a pruned or mutated field is seen.
         read_back: reads what is stored and returns whether it is what this write leads to, with the object itself;
             raises RequestError where it can't be read.
+        before_leaving: called last before the request leaves; a UnitStopped that it raises keeps it from leaving.
+        doubt_refusals: whether a 409 or 422 is taken for a refusal only once reading shows that nothing was stored: what
+            stands between may have sent the request twice, and the second time its tests fail on what the first stored.
     """
 
     unit: str
@@ -43,6 +46,8 @@ class Write:
     prepared: PreparedRequest
     must_hold: JsonObject
     read_back: Callable[[], tuple[Found, JsonObject]]
+    before_leaving: Callable[[], None] = lambda: None
+    doubt_refusals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +103,13 @@ class Writer:
             dry_run=write.prepared.dry_run,
         )
         self._begin(attempt, write)
+        self._require_leave(attempt, write)
         try:
             answer = self._cluster.send(write.prepared)
         except OutcomeUnknown as error:
             return self._settle(write, attempt, error)
         except RequestError as error:
-            self._append("rejected", write, {"error": str(error)})
-            self._running.close_attempt(attempt)
-            raise refusal(error, verb=write.step, object_id=write.object_id, dry_run=write.prepared.dry_run) from error
+            return self._refused(write, attempt, error)
         self._append("accepted", write, {"httpStatus": answer.status, **_object_facts(answer.body)})
         self._running.close_attempt(attempt)
         self._require_fields(write, answer)
@@ -126,6 +130,29 @@ class Writer:
         except RunStopped:
             self._running.close_attempt(attempt)
             raise
+
+    def _require_leave(self, attempt: OpenAttempt, write: Write) -> None:
+        try:
+            write.before_leaving()
+        except UnitStopped as stopped:
+            self._append("rejected", write, {"error": f"not sent: {stopped.failure.message}"})
+            self._running.close_attempt(attempt)
+            raise
+
+    def _refused(self, write: Write, attempt: OpenAttempt, error: RequestError) -> Sent:
+        """Stop for a refusal, unless the write is stored all the same."""
+        doubted = write.doubt_refusals and isinstance(error, ApiStatusError) and error.status in (409, 422)
+        found, obj = self._look(write) if doubted else (None, {})
+        if found == "stored":
+            self._append("unknown", write, {"error": str(error)})
+            self._close_settled(write, attempt, {"outcome": "stored", **_object_facts(obj)})
+            return Sent(obj, settled=True)
+        self._append("rejected", write, {"error": str(error)})
+        self._running.close_attempt(attempt)
+        refused = refusal(error, verb=write.step, object_id=write.object_id, dry_run=write.prepared.dry_run)
+        if isinstance(refused, UnitStopped):
+            refused = UnitStopped(replace(refused.failure, not_stored=not doubted or found is not None))
+        raise refused from error
 
     def _settle(self, write: Write, attempt: OpenAttempt, error: OutcomeUnknown) -> Sent:
         """Decide a lost answer by reading, never by repeating the request.
@@ -212,7 +239,7 @@ class Writer:
 def _not_stored(write: Write, found: Found) -> UnitStopped:
     lost = f"the answer to {write.step} on {write.object_id} was lost"
     if found == "notStored":
-        return UnitStopped(Failure("NotStored", f"{lost}; reading shows that nothing was stored"))
+        return UnitStopped(Failure("NotStored", f"{lost}; reading shows that nothing was stored", not_stored=True))
     return UnitStopped(Failure("WriteConflict", f"{lost}, and reading shows that something else is stored there"))
 
 

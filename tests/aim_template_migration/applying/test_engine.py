@@ -1,5 +1,6 @@
 """The run as a whole: order, the lone first cutover, halts, stops, surprises, and endings that add up."""
 
+import copy
 import random
 import threading
 
@@ -7,9 +8,11 @@ import pytest
 
 from aim_template_migration.applying.events import RunStarted, StepProgress, UnitFinished
 from aim_template_migration.documents.plan import STEP_NAMES
-from aim_template_migration.kube.errors import Invalid
+from aim_template_migration.kube.errors import Invalid, OutcomeUnknown, UnreadableAnswer
+from aim_template_migration.kube.requests import Action
 from tests.aim_template_migration.applying.bench import unit_of
 from tests.aim_template_migration.applying.test_unknown import lost
+from tests.support.fleet import condition
 
 
 def endings(outcome):
@@ -183,6 +186,138 @@ def test_a_halt_that_comes_between_the_dry_run_and_the_patch_stops_the_patch(sev
         module.CutoverGate = real
     assert endings(outcome) == [("succeeded", "AlreadyCutOver"), ("skipped", "HaltedAfterRollout")]
     assert cutovers(bench) == ["svc-00"]
+
+
+def after_cutover(bench, change, name="svc-00"):
+    """Carry out a change once the cutover of a service was stored, and before its answer comes."""
+
+    def trouble(request, when):
+        if (request.name, when, request.dry_run) == (name, "after", False):
+            change(request)
+
+    bench.cluster.trouble = trouble
+
+
+def not_ready(bench):
+    bench.fleet.named("InferenceService", "svc-00-66a1c54b")["status"]["conditions"] = [condition("Ready", "False")]
+
+
+def lose_with_reads(bench, request):
+    def on_read(kind, name):
+        if (kind, name) == ("AIMService", "svc-00"):
+            raise UnreadableAnswer(Action("get", kind, "team-0", name), "no complete answer")
+
+    bench.cluster.on_read = on_read
+    raise lost(request)
+
+
+def lose_and_strip(bench, request):
+    bench.fleet.named("AIMService", "svc-00")["metadata"]["annotations"] = {}
+    raise lost(request)
+
+
+def unreadable_pods(bench):
+    def on_read(kind, name):
+        if kind == "Pod":
+            raise UnreadableAnswer(Action("list", kind, "team-0", None), "no complete answer")
+
+    bench.cluster.on_read = on_read
+
+
+def edit_again(bench):
+    edited = copy.deepcopy(bench.fleet.named("AIMService", "svc-00"))
+    edited["metadata"]["generation"] = 3
+    bench.fleet.objects["AIMService/team-0/svc-00"] = edited
+
+
+@pytest.mark.parametrize(
+    ("change", "ending"),
+    [
+        (lambda bench, _: not_ready(bench), ("failed", "InferenceServiceNotReady")),
+        (lose_with_reads, ("unknown", "OutcomeUnknown")),
+        (lose_and_strip, ("failed", "WriteConflict")),
+        (lambda bench, _: unreadable_pods(bench), ("failed", "CutoverNotObserved")),
+        (lambda bench, _: edit_again(bench), ("failed", "PinExpired")),
+    ],
+)
+def test_whatever_fails_once_the_cutover_may_be_stored_halts_the_rest(several, change, ending):
+    bench = several(3)
+    after_cutover(bench, lambda request: change(bench, request))
+    outcome = bench.apply()
+    assert endings(outcome) == [ending, ("skipped", "HaltedAfterRollout"), ("skipped", "HaltedAfterRollout")]
+    assert cutovers(bench) == ["svc-00"]
+
+
+def test_a_cutover_that_was_sent_twice_on_the_way_is_confirmed(several):
+    bench = several(2)
+
+    def refused(request):
+        raise Invalid(request.action, status=422, reason="Invalid", message="the test of an operation failed")
+
+    after_cutover(bench, refused)
+    outcome = bench.apply()
+    assert endings(outcome) == [("succeeded", ""), ("succeeded", "")]
+    (unit,) = [unit for unit in outcome.result.units if unit.id.endswith("svc-00")]
+    assert unit.completed_steps == STEP_NAMES
+    events = [entry for entry in bench.journal() if entry.step == "CutOver" and "svc-00" in entry.unit]
+    real = [entry.event for entry in events if entry.facts.get("dryRun") is False]
+    assert real == ["attempt", "unknown", "settled"]
+
+
+def test_a_refused_cutover_that_cannot_be_read_halts_the_rest(several):
+    bench = several(2)
+
+    def refused(request):
+        try:
+            lose_with_reads(bench, request)
+        except OutcomeUnknown:
+            raise Invalid(request.action, status=422, reason="Invalid", message="failed") from None
+
+    after_cutover(bench, refused)
+    assert endings(bench.apply()) == [("failed", "RefusedByServer"), ("skipped", "HaltedAfterRollout")]
+
+
+def test_a_refused_cutover_that_is_stored_without_its_pin_halts_the_rest(several):
+    bench = several(2)
+
+    def refused(request):
+        bench.fleet.named("AIMService", "svc-00")["metadata"]["annotations"] = {}
+        raise Invalid(request.action, status=422, reason="Invalid", message="failed")
+
+    after_cutover(bench, refused)
+    assert endings(bench.apply()) == [("failed", "PinEdited"), ("skipped", "HaltedAfterRollout")]
+
+
+def test_a_refused_cutover_of_which_nothing_is_stored_stays_with_its_unit(several):
+    bench = several(2)
+
+    def trouble(request, when):
+        if (request.name, when, request.dry_run) == ("svc-00", "before", False):
+            raise Invalid(request.action, status=422, reason="Invalid", message="no")
+
+    bench.cluster.trouble = trouble
+    assert endings(bench.apply()) == [("failed", "RefusedByServer"), ("succeeded", "")]
+
+
+def test_a_halt_that_comes_with_the_attempt_on_record_still_stops_the_patch(bench, monkeypatch):
+    from aim_template_migration.applying import journal as journal_module
+    from aim_template_migration.applying import run as run_module
+
+    gates, append = [], journal_module.Journal.append
+    real = run_module.CutoverGate
+    monkeypatch.setattr(run_module, "CutoverGate", lambda order: gates.append(real(order)) or gates[0])
+
+    def appending(journal, event, **more):
+        append(journal, event, **more)
+        if (event, more.get("step"), more.get("facts", {}).get("dryRun")) == ("attempt", "CutOver", False):
+            gates[0].halt("somebody")
+
+    monkeypatch.setattr(journal_module.Journal, "append", appending)
+    outcome = bench.apply()
+    assert endings(outcome) == [("skipped", "HaltedAfterRollout")]
+    assert cutovers(bench) == []
+    assert outcome.result.in_flight == ()
+    assert bench.events("rejected")[-1].facts["error"].startswith("not sent: ")
 
 
 def test_every_other_failure_stays_with_its_unit(several):

@@ -56,7 +56,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         ),
         (
             "CutoverNotObserved",
-            "The operator did not observe the cutover, or did not resolve the target profile, within the deadline.",
+            "The operator did not observe the cutover, or did not resolve the target profile, within the deadline; or that could not be read.",
             "Treat it as an infrastructure failure (R): no further cutover leaves in this run. Check the operator's log and whether it must be restarted; never weaken the check.",
         ),
         (
@@ -161,7 +161,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         ),
         (
             "HaltedAfterRollout",
-            "Not cut over, or not begun, because another unit showed a rollout or an unobserved cutover.",
+            "Not cut over, or not begun, because another unit showed a rollout, or failed when its cutover was or may be stored.",
             "Settle that unit first; then apply again from live state.",
         ),
         (
