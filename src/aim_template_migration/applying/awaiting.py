@@ -7,8 +7,9 @@ from aim_api.kinds import (
     CLUSTER_SERVING_RUNTIME,
     SERVING_RUNTIME,
 )
-from aim_api.tree import get_str
+from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.context import UnitState
+from aim_template_migration.applying.failures import stop_unit
 from aim_template_migration.applying.readiness import Missing, cache_missing, profile_missing, runtime_missing
 from aim_template_migration.applying.weights import require_no_download, require_weights
 from aim_template_migration.documents.plan import AwaitProfile, AwaitProfileCache, ReverifyProfileCache, step_name
@@ -20,28 +21,48 @@ def await_profile(state: UnitState, step: AwaitProfile) -> None:
     Raises:
         UnitStopped: the deadline passes, or the runtime belongs to something else.
     """
-    namespaced = step.profile.kind == AIM_PROFILE.name
-    kind = AIM_PROFILE if namespaced else AIM_CLUSTER_PROFILE
-    runtime_kind = SERVING_RUNTIME if namespaced else CLUSTER_SERVING_RUNTIME
 
     def probe() -> Missing | None:
-        profile = state.read(kind, step.profile.name)
-        if profile is None:
-            return Missing(f"{step.profile.id} does not exist", final=True)
-        missing = profile_missing(profile)
-        if missing is None:
-            runtime = state.read(runtime_kind, get_str(profile, "status", "projectedRuntimeName") or "")
-            missing = runtime_missing(profile, runtime)
-        if missing is not None:
-            return Missing(f"{step.profile.id}: {missing.message}", final=missing.final)
-        facts = {
-            "uid": get_str(profile, "metadata", "uid"),
-            "runtime": get_str(profile, "status", "projectedRuntimeName"),
-        }
-        state.record("AwaitProfile", {**facts, "runtimeUid": get_str(runtime, "metadata", "uid")})
+        found = _look_at_profile(state, step)
+        if isinstance(found, Missing):
+            return found
+        state.profile_uid = found["uid"]
+        state.record("AwaitProfile", {**found})
         return None
 
     state.poll("AwaitProfile", "ProfileNotReady", step.deadline_seconds, probe)
+
+
+def require_profile(state: UnitState, step: AwaitProfile) -> None:
+    """Hold the fence of ``await_profile`` once more without waiting, and for the very profile that it saw.
+
+    Raises:
+        UnitStopped: the profile or its runtime is no longer as it was; or they can't be read.
+    """
+    found = _look_at_profile(state, step)
+    if isinstance(found, Missing):
+        raise stop_unit("ProfileNotReady", f"{found.message}, though it was Ready before")
+    if found["uid"] != state.profile_uid:
+        message = f"{step.profile.id} was replaced since it became Ready: its UID is {found['uid']}"
+        raise stop_unit("ProfileNotReady", f"{message}, not {state.profile_uid}")
+
+
+def _look_at_profile(state: UnitState, step: AwaitProfile) -> Missing | dict[str, str]:
+    """Read profile and runtime once; return who they are, or what is missing."""
+    namespaced = step.profile.kind == AIM_PROFILE.name
+    kind = AIM_PROFILE if namespaced else AIM_CLUSTER_PROFILE
+    profile = state.read(kind, step.profile.name)
+    if profile is None:
+        return Missing(f"{step.profile.id} does not exist", final=True)
+    missing, name = profile_missing(profile), get_str(profile, "status", "projectedRuntimeName") or ""
+    runtime: JsonObject | None = None
+    if missing is None:
+        runtime = state.read(SERVING_RUNTIME if namespaced else CLUSTER_SERVING_RUNTIME, name)
+        missing = runtime_missing(profile, runtime)
+    if missing is not None:
+        return Missing(f"{step.profile.id}: {missing.message}", final=missing.final)
+    uids = (get_str(profile, "metadata", "uid") or "", get_str(runtime, "metadata", "uid") or "")
+    return {"uid": uids[0], "runtime": name, "runtimeUid": uids[1]}
 
 
 def await_profile_cache(state: UnitState, step: AwaitProfileCache | ReverifyProfileCache) -> None:

@@ -10,6 +10,7 @@ from aim_template_migration.applying.failures import UnitStopped, stop_unit
 from aim_template_migration.applying.readiness import Missing, condition_status
 from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.serving import read_workload
+from aim_template_migration.applying.weights import know_sources, require_no_download
 from aim_template_migration.applying.workload import find_change
 from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver, Finding
 from aim_template_migration.documents.result import WorkloadFacts
@@ -22,7 +23,8 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
     """Wait until the operator has observed the cutover, and require at every look that nothing rolled.
 
     Raises:
-        UnitStopped: ``CutoverNotObserved`` after the deadline, ``PinExpired``, ``RolloutDetected`` or ``PodsChanged``.
+        UnitStopped: ``CutoverNotObserved`` after the deadline, ``PinExpired``, ``RolloutDetected``, ``PodsChanged``, or
+            ``DownloadStarted``, as the new cache may be one that downloads.
     """
     deadline = deadline_seconds(state, step)
     state.record("ConfirmNoRollout", {"deadlineSeconds": deadline})
@@ -31,7 +33,10 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
         service = _pinned_service(state, step)
         _require_no_change(state, before)
         state.resolved_profile = get_str(service, "status", "resolvedProfile", "name") or ""
-        return not_observed(service, step, state.cut_over_step.pinned_generation)
+        missing = not_observed(service, step, state.cut_over_step.pinned_generation)
+        if missing is None:
+            require_no_download(state)
+        return missing
 
     _poll(state, deadline, probe)
 
@@ -53,7 +58,10 @@ def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: Workloa
         service = _pinned_service(state, step)
         _require_no_change(state, before)
         missing = not_observed(service, step, state.cut_over_step.pinned_generation)
-        return Missing(f"after the soak, {missing.message}", final=True) if missing else None
+        if missing is not None:
+            return Missing(f"after the soak, {missing.message}", final=True)
+        require_no_download(state)
+        return None
 
     _poll(state, deadline_seconds(state, step), probe)
 
@@ -84,8 +92,8 @@ def not_observed(service: JsonObject, step: ConfirmNoRollout, pinned: int) -> Mi
 def halting(state: UnitState, stopped: UnitStopped) -> bool:
     """Return whether a failure halts further cutovers.
 
-    It does where it is a fault of the infrastructure that all units share, and wherever the unit's own cutover is or may
-    be stored and was not proven harmless: nobody knows then how the next would fare.
+    It does where it is a fault of the infrastructure that all units share, and wherever the unit's own cutover is or
+    may be stored and was not proven harmless: nobody knows then how the next would fare.
     """
     failure = stopped.failure
     unproven = state.may_be_cut_over and failure.status in ("failed", "unknown")
@@ -117,6 +125,7 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: 
         state.warnings.append(Finding(code="PodsNotCompared", object=state.unit.id, message=message))
     else:
         state.workload_before = baseline  # so that this run's result can be the next one's baseline
+    know_sources(state)  # what was there before that cutover is on no record; from here on nothing may come
     confirm(state, step, baseline or read_workload(state))
 
 

@@ -14,7 +14,15 @@ from aim_template_migration.applying.revalidate import PinReading, Revalidator
 from aim_template_migration.applying.schedule import CutoverGate
 from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.applying.writer import Writer
-from aim_template_migration.documents.plan import AwaitProfileCache, ConfirmNoRollout, CutOver, Finding, Pin, Unit
+from aim_template_migration.documents.plan import (
+    AwaitProfile,
+    AwaitProfileCache,
+    ConfirmNoRollout,
+    CutOver,
+    Finding,
+    Pin,
+    Unit,
+)
 from aim_template_migration.documents.result import Identity, WorkloadFacts
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
@@ -84,6 +92,8 @@ class UnitState:
     workload_before: WorkloadFacts | None = None
     workload_after: WorkloadFacts | None = None
     resolved_profile: str = ""
+    profile_uid: str = ""
+    """UID of the target profile that became Ready."""
     may_be_cut_over: bool = False
     """Whether this run's cutover of the unit is stored or may be; false only while it is certain that it is not."""
 
@@ -112,6 +122,11 @@ class UnitState:
     def confirm_step(self) -> ConfirmNoRollout:
         """The unit's step ConfirmNoRollout."""
         return next(step for step in self.unit.steps if isinstance(step, ConfirmNoRollout))
+
+    @property
+    def profile_step(self) -> AwaitProfile:
+        """The unit's step AwaitProfile, which names the target profile."""
+        return next(step for step in self.unit.steps if isinstance(step, AwaitProfile))
 
     @property
     def cache_step(self) -> AwaitProfileCache:

@@ -68,7 +68,7 @@ def select_units(plan: Plan, options: ApplyOptions) -> tuple[Unit, ...]:
     """Return the automatic units to run, in plan order.
 
     Raises:
-        PlanRejected: the plan has no units, ``only`` names none of them, or ``stop_before`` names no step to stop before.
+        PlanRejected: the plan has no units, ``only`` names none of them, or it can't stop before ``stop_before``.
     """
     if options.stop_before and options.stop_before not in STEP_NAMES:
         raise PlanRejected(f"--stop-before {options.stop_before} is no step; the steps are {', '.join(STEP_NAMES)}")

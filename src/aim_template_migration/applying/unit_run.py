@@ -3,7 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 
-from aim_template_migration.applying.awaiting import await_profile, await_profile_cache
+from aim_template_migration.applying.awaiting import await_profile, await_profile_cache, require_profile
 from aim_template_migration.applying.confirming import (
     confirm,
     confirm_after_soak,
@@ -145,8 +145,11 @@ class UnitRun:
                 await_profile(state, step)
             case CreateProfileCache():
                 create_profile_cache(state, step)
-            case AwaitProfileCache() | ReverifyProfileCache():
+            case AwaitProfileCache():
                 await_profile_cache(state, step)
+            case ReverifyProfileCache():
+                await_profile_cache(state, step)
+                require_profile(state, state.profile_step)  # it, too, may have changed while the unit waited
             case ProtectArtifact():
                 protect_artifact(state, step)
             case CutOver():

@@ -26,7 +26,7 @@ def require_weights(state: UnitState) -> None:
 
 
 def know_sources(state: UnitState) -> None:
-    """Note which artifacts of the unit's sources and which download Jobs are there before the cache is created.
+    """Note which artifacts of the unit's sources and which download Jobs are there; none may come afterwards.
 
     Raises:
         UnitStopped: a second ownerless artifact holds a source and could be adopted; or they can't be read.

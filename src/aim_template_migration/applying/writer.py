@@ -36,8 +36,9 @@ class Write:
         read_back: reads what is stored and returns whether it is what this write leads to, with the object itself;
             raises RequestError where it can't be read.
         before_leaving: called last before the request leaves; a UnitStopped that it raises keeps it from leaving.
-        doubt_refusals: whether a 409 or 422 is taken for a refusal only once reading shows that nothing was stored: what
-            stands between may have sent the request twice, and the second time its tests fail on what the first stored.
+        doubt_refusals: whether a 409 or 422 is taken for a refusal only once reading shows that nothing was stored:
+            what stands between may have sent the request twice, and the second time its tests fail on what the first
+            stored.
     """
 
     unit: str

@@ -56,14 +56,29 @@ def weight_facts(migration: Migration, live: UnitLive, artifacts: Iterable[JsonO
         fault = pvc_fault(claim, item) if claim else _GONE
         yield _fact("ClaimInPlace", claim_id, fault, f"UID {item.pvc_uid}, Bound")
     sources = {item.source_uri for item in pinned}
+    own = _own_uids(migration, live)
     same = [
         artifact
         for artifact in artifacts
-        if get_str(artifact, "spec", "sourceUri") in sources
-        and not get_objects(artifact, "metadata", "ownerReferences")
+        if get_str(artifact, "spec", "sourceUri") in sources and _concerns(artifact, own)
     ]
     rival = unpinned_artifact(same, frozenset(item.uid for item in pinned))
-    yield _fact("NoSecondArtifact", migration.unit.id, rival, "no other ownerless artifact holds its sources")
+    yield _fact("NoSecondArtifact", migration.unit.id, rival, "no other artifact that is its own holds its sources")
+
+
+def _own_uids(migration: Migration, live: UnitLive) -> frozenset[str]:
+    """Return the UIDs of what could own an artifact that was downloaded for this unit."""
+    owners = (migration.unit.id, migration.profile.id, migration.cache.profile_cache.id)
+    return frozenset(uid for item in owners if (uid := get_str(live.raw(item), "metadata", "uid")))
+
+
+def _concerns(artifact: JsonObject, own: frozenset[str]) -> bool:
+    """Return whether an artifact could be adopted by the unit's cache, or was made for it.
+
+    One that something else owns, such as another service's Dedicated cache, is none of its business.
+    """
+    owners = get_objects(artifact, "metadata", "ownerReferences")
+    return not owners or any(get_str(owner, "uid") in own for owner in owners)
 
 
 def target_facts(

@@ -596,3 +596,78 @@ def test_an_old_pod_that_terminates_beside_its_like_is_gone(bench):
     after_write(bench, "AIMService", replace)
     unit = unit_of(bench.apply())
     assert (unit.status, unit.code) == ("failed", "PodsChanged")
+
+
+# Fences and weights that must hold up to the cutover and after it
+
+
+def spoil_profile(bench):
+    bench.operator.profiles = False
+    profile = bench.fleet.only("AIMProfile")
+    profile["status"] |= {"status": "Failed", "conditions": [condition("Ready", "False")]}
+
+
+def remove_profile(bench):
+    bench.operator.caches = False
+    bench.fleet.remove("AIMProfile", "qwen3-32b-latency")
+
+
+def replace_profile(bench):
+    uid = str(uuid.uuid4())
+    bench.fleet.only("AIMProfile")["metadata"]["uid"] = uid
+    bench.fleet.only("ServingRuntime")["metadata"]["ownerReferences"][0]["uid"] = uid
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoil_profile, "its status is Failed, not Ready, though it was Ready before"),
+        (remove_profile, "does not exist"),
+        (replace_profile, "was replaced since it became Ready"),
+        (lambda bench: bench.fleet.only("ServingRuntime")["metadata"].update(ownerReferences=[]), "is not controlled"),
+    ],
+)
+def test_the_profile_must_still_be_ready_at_the_cutover(bench, spoil, said):
+    after_write(bench, "AIMArtifact", lambda fleet: spoil(bench))
+    unit = unit_of(bench.apply())
+    assert (unit.status, unit.code, said in unit.message) == ("failed", "ProfileNotReady", True), unit.message
+    assert no_cutover(bench)
+
+
+def second_artifact(fleet):
+    spec = fleet.only("AIMArtifact")["spec"]
+    fleet.add(
+        "AIMArtifact", "aim.eai.amd.com/v1alpha1", "fresh", fleet.only("AIMService")["metadata"]["namespace"], spec=spec
+    )
+
+
+def download_job(fleet):
+    metadata = {"ownerReferences": [owner(next(iter(fleet.of("AIMArtifact"))))]}
+    fleet.add(
+        "Job", "batch/v1", "download", next(iter(fleet.of("AIMService")))["metadata"]["namespace"], metadata=metadata
+    )
+
+
+@pytest.mark.parametrize("when", ["at once", "in the soak"])
+@pytest.mark.parametrize("change", [second_artifact, download_job])
+def test_a_download_that_starts_after_the_cutover_is_found(bench, change, when):
+    def start(fleet):
+        if when == "at once":
+            change(fleet)
+        else:
+            bench.clock.on_sleep = lambda: (
+                None if fleet.of("Job") or len(fleet.of("AIMArtifact")) > 1 else change(fleet)
+            )
+
+    after_write(bench, "AIMService", start)
+    unit = unit_of(bench.apply())
+    assert (unit.status, unit.code) == ("failed", "DownloadStarted")
+    assert unit.last_completed_step == "CutOver"
+
+
+def test_a_download_that_starts_after_the_cutover_halts_the_others(several):
+    bench = several(2)
+    bench.cluster.trouble = lambda request, when: (
+        download_job(bench.fleet) if (request.name, when, request.dry_run) == ("svc-00", "after", False) else None
+    )
+    assert [unit.code for unit in bench.apply().result.units] == ["DownloadStarted", "HaltedAfterRollout"]

@@ -54,6 +54,13 @@ def test_verifying_writes_nothing(scene):
     assert "Secret" not in scene.bench.cluster.read
 
 
+def test_an_artifact_that_another_cache_owns_is_none_of_its_business(scene):
+    scene.bench.apply()
+    downloaded_anew(scene.fleet)
+    scene.fleet.named("AIMArtifact", "fresh")["metadata"]["ownerReferences"][0]["uid"] = "another"
+    assert broken(verified(scene)[0]) == []
+
+
 def test_pods_that_an_autoscaler_replaced_are_not_called_the_same():
     pod = PodFacts("p", "u", 0, "h")
     before = WorkloadFacts("chat", "i", 1, "s", "m", ready=True, template_hash="t", pods=(pod,), autoscaled=True)
@@ -107,6 +114,12 @@ def second_artifact(fleet):
     fleet.add("AIMArtifact", "aim.eai.amd.com/v1alpha1", "second", "team-a", spec=spec)
 
 
+def downloaded_anew(fleet):
+    spec, cache = fleet.only("AIMArtifact")["spec"], fleet.only("AIMProfileCache")
+    metadata = {"ownerReferences": [owner(cache)]}
+    fleet.add("AIMArtifact", "aim.eai.amd.com/v1alpha1", "fresh", "team-a", spec=spec, metadata=metadata)
+
+
 def adopted_another(fleet):
     next(iter(fleet.only("AIMProfileCache")["status"]["artifacts"].values()))["uid"] = "other"
 
@@ -157,6 +170,7 @@ BROKEN = {
     "claim replaced": (set_to("PersistentVolumeClaim", "metadata", "uid", value="other"), ["ClaimInPlace"]),
     "claim lost": (set_to("PersistentVolumeClaim", "status", "phase", value="Lost"), ["ClaimInPlace"]),
     "second artifact": (second_artifact, ["NoSecondArtifact"]),
+    "artifact of its own cache": (downloaded_anew, ["NoSecondArtifact"]),
     "profile edited": (set_to("AIMProfile", "spec", "image", value="other"), ["TargetProfileReady"]),
     "profile not ready": (set_to("AIMProfile", "status", "status", value="Failed"), ["TargetProfileReady"]),
     "runtime gone": (gone("ServingRuntime"), ["TargetProfileReady"]),

@@ -47,7 +47,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         (
             "DownloadStarted",
             "Another artifact or a download Job has appeared for the same weights.",
-            "Stop further changes to the unit and find out which controller started it; the service itself was not cut over.",
+            "Stop further changes to the unit and find out which controller started it. Before its cutover the service still runs on its template; after it, on the profile pipeline, with the weights that it has loaded (inspect says which).",
         ),
         (
             "CutoverDiffers",
