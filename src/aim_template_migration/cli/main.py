@@ -96,8 +96,9 @@ def _show_unexpected(error: Exception, console: Console) -> None:
         return
     from aim_template_migration.planning.secret_scan import redact
 
-    for line in "".join(traceback.format_exception(error)).splitlines():
-        console.note(redact(line))
+    # As a whole: a secret may go on over several lines.
+    for line in redact("".join(traceback.format_exception(error))).splitlines():
+        console.note(line)
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:

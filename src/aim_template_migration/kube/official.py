@@ -7,6 +7,7 @@ impersonation, logs a failed exec plugin and goes on without credentials, and tr
 """
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -15,6 +16,11 @@ import yaml
 
 from aim_api.tree import JsonObject, get_map, get_str
 from aim_template_migration.kube.errors import ConnectError
+
+_PACKAGES_WORDS = re.compile(
+    r"exec: (process returned -?[0-9]+|failed to decode process output|malformed response\. missing key '[A-Za-z]+'"
+    r"|plugin api version [\w./]+ does not match [\w./]+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +144,7 @@ def run_exec_plugin(settings: JsonObject, cluster: JsonObject) -> JsonObject:
         hint = " ".join((get_str(settings, "installHint") or "install it, or correct the kubeconfig").split())
         raise ConnectError(f"the exec plugin {command} is not found; {hint}") from error
     except (config.ConfigException, OSError, KeyError, TypeError, ValueError) as error:
-        words = " ".join(str(error).split())[:300]
-        raise ConnectError(f"the exec plugin {command} failed: {words}; run it by hand to see why") from error
+        raise ConnectError(f"the exec plugin {command} failed: {_why(error)}; run it by hand to see why") from error
 
 
 def in_cluster(environ: Mapping[str, str]) -> InCluster:
@@ -161,6 +166,14 @@ def in_cluster(environ: Mapping[str, str]) -> InCluster:
             f"this pod has no usable service account ({error}); mount its token, or name a kubeconfig"
         ) from error
     return InCluster(configuration.host, authorities_file, token_file)
+
+
+def _why(error: Exception) -> str:
+    """Say how an exec plugin failed. Its own words are not quoted: they may hold the credentials it was to return."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    said = _PACKAGES_WORDS.match(str(error))
+    return said[1] if said else "its settings, or what it printed, are not as they must be"
 
 
 def _entries(node: _Node, plural: str, singular: str) -> dict[str, Entry]:

@@ -71,6 +71,26 @@ _LOWER_CASE_TOKEN = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
+_OWN_BLOCKS = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)|(?i:\b(?:bearer|basic)\s+[a-z0-9+/=._~-]{16,})",
+    re.DOTALL,
+)
+_QUOTED_VALUES = (
+    # A name that is refused must be seen; the definitions' own rules name a type in the place of the value.
+    re.compile(
+        r'(?P<head>(?<!metadata\.name: )Invalid value: ")'
+        r'(?!(?:object|array|string|integer|number|boolean|null)")(?P<value>(?:[^"\\]|\\.)*)(?P<tail>")'
+    ),
+    re.compile(r'(?P<head>"value"\s*:\s*")(?P<value>(?:[^"\\]|\\.)*)(?P<tail>")'),
+    re.compile(r'(?P<head>\\"value\\"\s*:\s*\\")(?P<value>(?:\\\\\\"|(?!\\").)*)(?P<tail>\\")'),
+    re.compile(r"(?P<head>\bmap\[name:\S+ value:)(?P<value>[^\]]+)(?P<tail>\])"),
+)
+_NAMED_VALUE = re.compile(
+    r"""(?P<head>(?P<name>[A-Za-z_][\w.-]*)\\?["']?\s?(?P<sign>[:=])\s*)"""
+    r"""(?!<redacted|(?:Invalid|Required|Unsupported|Duplicate|Forbidden|Too|Internal|Not)\s)"""
+    r"""(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|\\"(?:(?!\\").)*\\"|[^\s,;"'\\{}\[\]]+)"""
+)
+_HEX_WORD = re.compile(r"(?<![\w:/@-])[0-9a-fA-F]{32,}(?!\w)")
 _ENTROPY_LIMIT = 4.2
 _HEX_ENTROPY_LIMIT = 3.0
 _SHORTEST = 8
@@ -120,12 +140,39 @@ def looks_secret(text: str) -> str:
 
 
 def redact(text: str) -> str:
-    """Return a message with every secret-looking word replaced; for texts that quote other systems."""
-    if not looks_secret(text):
-        return text
-    words = re.split(r"(\s+)", text)
-    clean = "".join(MARKER if looks_secret(word) else word for word in words)
-    return MARKER if looks_secret(clean) else clean
+    """Return a message with what looks secret in it replaced; for texts that quote other systems.
+
+    A value is replaced for what it looks like, for the name before it, or for its place: messages of the API quote
+    rejected values behind ``Invalid value:``, and whole environment variables as JSON.
+    """
+    text = _OWN_BLOCKS.sub(MARKER, text)
+    if looks_secret(text):
+        text = "".join(MARKER if looks_secret(word) else word for word in re.split(r"(\s+)", text))
+        if looks_secret(text):
+            return MARKER
+    for pattern in _QUOTED_VALUES:
+        text = pattern.sub(_without_value, text)
+    text = _without_named_values(text)
+    return _HEX_WORD.sub(lambda found: MARKER if _random_looking(found[0]) else found[0], text)
+
+
+def _without_value(found: re.Match[str]) -> str:
+    return found[0] if harmless_value(found["value"]) else f"{found['head']}{MARKER}{found['tail']}"
+
+
+def _without_named_values(text: str) -> str:
+    parts: list[str] = []
+    done = 0
+    found = _NAMED_VALUE.search(text)
+    while found:
+        value = found["value"].strip("\\\"'")
+        if names_credential(found["name"]) and not harmless_value(value):
+            # Behind an equals sign the marker itself would look like a value to be replaced.
+            parts += [text[done : found.start()], "" if found["sign"] == "=" else found["head"], MARKER]
+            done = found.end()
+        # What stands behind the name of no credential may itself be a name.
+        found = _NAMED_VALUE.search(text, max(done, found.end("head")))
+    return "".join([*parts, text[done:]])
 
 
 def _metadata(metadata: JsonObject, hits: list[SecretHit]) -> JsonObject:

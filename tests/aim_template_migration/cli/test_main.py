@@ -39,6 +39,14 @@ def test_details_are_redacted(aim, failing):
     assert TOKEN not in ran.err
 
 
+def test_a_secret_of_several_lines_is_redacted_as_a_whole(aim, failing):
+    failing(RuntimeError("-----BEGIN " + "PRIVATE KEY-----\nMIIEbody\nmorebody\n-----END PRIVATE KEY-----\nfor team-a"))
+    ran = aim("explain", "5", "-v")
+    assert "body" not in ran.err
+    assert "Traceback" in ran.err
+    assert "for team-a" in ran.err
+
+
 def test_an_ending_has_a_sentence_a_hint_and_a_code_to_explain(aim, failing):
     failing(CommandStopped(4, "it is so", hint="do that", code="Forbidden"))
     ran = aim("explain", "5")

@@ -173,7 +173,7 @@ def test_a_relative_command_lies_beside_the_kubeconfig_and_a_bare_one_on_the_pat
 
 
 EXEC_FAILURES = {
-    "fails": (["echo 'please run: cloud login' >&2", "exit 3"], "please run: cloud login"),
+    "fails": (["echo 'the token hunter2 has expired' >&2", "exit 3"], "process returned 3; run it by hand"),
     "prints no JSON": (["echo token hunter2"], "failed to decode process output"),
     "prints a list": (["echo '[\"hunter2\"]'"], "missing key 'apiVersion'"),
     "prints another version": (

@@ -209,6 +209,50 @@ def test_messages_keep_their_words():
     assert looks_secret("short") == ""
 
 
+HEX = "deadbeefdeadbeef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ('env {"name":"DB_PASSWORD","value":"correct-horse"} no', 'env {"name":"DB_PASSWORD","value":"@"} no'),
+        ('{"name": "X", "value": "a \\"quoted\\" word"}', '{"name": "X", "value": "@"}'),
+        (r'"{\"name\":\"X\",\"value\":\"correct-horse\"}"', r'"{\"name\":\"X\",\"value\":\"@\"}"'),
+        ("map[name:DB_PASSWORD value:correct horse] no", "map[name:DB_PASSWORD value:@] no"),
+        ('spec.env[0].value: Invalid value: "hunter2": no', 'spec.env[0].value: Invalid value: "@": no'),
+        ('spec.hfToken: Invalid value: "a \\"b\\" c": no', 'spec.hfToken: Invalid value: "@": no'),
+        ("denied: password: Sup3rSecretPw is weak", "denied: password: @ is weak"),
+        ('{"clientSecret": "open sesame", "a": 1}', '{"clientSecret": @, "a": 1}'),
+        ("DB_PASSWORD=hunter2 is weak", "@ is weak"),
+        (f"token {HEX} not accepted", "token @ not accepted"),
+        (f"sent Authorization: Bearer {'a1B2' * 8} to it", "sent Authorization: @ to it"),
+        ("key -----BEGIN " + "PRIVATE KEY-----\nMIIE\nabcd\n-----END PRIVATE KEY----- no", "key @ no"),
+        ("key -----BEGIN " + "PRIVATE KEY-----\nMIIE\nabcd", "key @"),
+    ],
+)
+def test_quoted_values_are_replaced_for_their_place_or_name(text: str, clean: str):
+    assert redact(text) == clean.replace("@", MARKER)
+    assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'metadata.name: Invalid value: "Not_A_Name": a lowercase RFC 1123 subdomain must consist of',
+        'spec: Invalid value: "object": profile and template exclude each other',
+        "spec.imagePullSecrets: Required value: name at least one",
+        "spec.replicas: Invalid value: 0: must be at least 1",
+        '{"name":"VLLM_USE_V1","value":"1"}',
+        'secrets "hf-token" is forbidden: User "migrator" cannot get resource "secrets" in API group ""',
+        "spec.secretName: Unsupported value: x",
+        "image r.example/aim@sha256:" + HEX,
+        "AIMService team-a/chat: uid 11111111-1111-4111-8111-111111111111, resourceVersion: 4711",
+    ],
+)
+def test_what_explains_a_refusal_stays(text: str):
+    assert redact(text) == text
+
+
 def test_a_clean_fleet_gives_no_alarm():
     snapshot = happy_fleet().snapshot()
     assert [item.secrets for item in snapshot.namespace("team-a").every() if item.secrets] == []
