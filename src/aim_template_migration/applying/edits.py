@@ -2,7 +2,8 @@
 
 The plan is compared with the copy that ``plan`` wrote beside it. Allowed: a unit deleted, an automatic unit made
 manual, and five fields of a target profile whose semantics an administrator may own (R, "Plan and review").
-Everything else is refused: apply validates identity and structure, not the equivalence of arbitrary edits.
+Everything else is refused: apply validates identity and structure, not the equivalence of arbitrary edits. So is a
+literal that looks like a secret, as plan would have refused it, too: a profile is no place for one.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import msgspec
 from aim_api.kinds import AIM_PROFILE
 from aim_api.tree import Json, JsonObject, field_path, get_str
 from aim_template_migration.documents.plan import Plan, Unit
+from aim_template_migration.planning.secret_scan import sanitise
 
 EDITABLE_PROFILE_FIELDS = ("engineArgs", "engineEnv", "containerEnv", "resources", "features")
 
@@ -108,6 +110,7 @@ def _target_edits(generated: Plan, edited: Plan) -> Iterator[Edit]:
 
 def _one_target(target_id: str, before: JsonObject, after: JsonObject) -> Iterator[Edit]:
     is_profile = get_str(before, "kind") == AIM_PROFILE.name
+    yield from _secrets(target_id, before, after)
     for path in _differing_paths(before, after):
         allowed = is_profile and len(path) >= 2 and path[0] == "spec" and path[1] in EDITABLE_PROFILE_FIELDS
         where = field_path(path)
@@ -115,6 +118,16 @@ def _one_target(target_id: str, before: JsonObject, after: JsonObject) -> Iterat
         yield Edit(
             f"targets[{target_id}].body.{where}", what if allowed else f"{what}, which is not allowed", allowed=allowed
         )
+
+
+def _secrets(target_id: str, before: JsonObject, after: JsonObject) -> Iterator[Edit]:
+    if before == after:
+        return
+    known = sanitise(before)[1]
+    for hit in sanitise(after)[1]:
+        if hit not in known:
+            what = f"{hit.field} of {target_id} holds what looks like a secret ({hit.what}); refer to a Secret instead"
+            yield Edit(f"targets[{target_id}].body.{hit.field}", what, allowed=False)
 
 
 def _differing_paths(before: Json, after: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

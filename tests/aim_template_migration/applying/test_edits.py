@@ -61,6 +61,34 @@ def test_an_automatic_unit_may_be_made_manual_and_nothing_else(generated):
     assert made_manual(to("manual"), generated) == frozenset()
 
 
+TOKEN = "hf_abcdefghijklmnopqrstuvwxyz0123"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "at"),
+    [
+        ("containerEnv", [{"name": "HF_TOKEN", "value": TOKEN}], "spec.containerEnv[0].value"),
+        ("engineEnv", [{"name": "DB_PASSWORD", "value": "correct-horse"}], "spec.engineEnv[0].value"),
+        ("engineArgs", {"api-key": TOKEN}, "spec.engineArgs.api-key"),
+    ],
+)
+def test_a_literal_that_looks_like_a_secret_is_refused_and_not_repeated(generated, field, value, at):
+    changed = edited(generated, lambda document: body_of(document, "AIMProfile")["spec"].update({field: value}))
+    (edit,) = [edit for edit in find_edits(generated, changed) if not edit.allowed]
+    assert edit.where == f"targets[{PROFILE_ID}].body.{at}"
+    assert edit.what.startswith(f"{at} of {PROFILE_ID} holds what looks like a secret (")
+    assert TOKEN not in edit.what
+    assert "correct-horse" not in edit.what
+
+
+def test_a_reference_to_a_secret_may_be_added(generated):
+    variable = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}
+    changed = edited(
+        generated, lambda document: body_of(document, "AIMProfile")["spec"].update(containerEnv=[variable])
+    )
+    assert all(edit.allowed for edit in find_edits(generated, changed))
+
+
 @pytest.mark.parametrize("field", EDITABLE_PROFILE_FIELDS)
 def test_five_fields_of_a_profile_may_be_changed_added_and_removed(generated, field):
     def add(document):

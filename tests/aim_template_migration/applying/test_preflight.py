@@ -353,3 +353,18 @@ def test_a_plan_of_a_namespace_that_was_dropped_is_not_followed(bench):
 def test_a_refusal_frees_the_lock(bench):
     rejected(bench, plan_sha256="00")
     assert unit_of(bench.apply()).status == "succeeded"
+
+
+def test_a_secret_edited_into_a_profile_is_refused_before_anything_is_written(bench):
+    token = "hf_abcdefghijklmnopqrstuvwxyz0123"
+
+    def change(document):
+        for target in document["targets"]:
+            if target["id"].startswith("AIMProfile/"):
+                target["body"]["spec"]["containerEnv"] = [{"name": "HF_TOKEN", "value": token}]
+
+    bench.edit_json(change)
+    said = rejected(bench)
+    assert "holds what looks like a secret" in said
+    assert token not in said
+    assert bench.cluster.sent == []
