@@ -66,6 +66,12 @@ def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
     except UnitStopped as stopped:
         raise _named_cause(state, kind, target_id, stopped) from stopped
     state.warn(step, sent.warnings)
+    # A commit reads back what is stored; of a dry run the answer is all there is.
+    fault = difference(kind, body, sent.body, schemas) if state.dry_run else ""
+    if fault:
+        raise stop_unit(
+            "AnswerDiffers", f"the dry run of {step} shows that {target_id} would be stored otherwise: {fault}"
+        )
 
 
 def _require_pinned(state: UnitState, step: str, pin: Pin) -> None:
