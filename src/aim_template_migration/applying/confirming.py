@@ -12,10 +12,10 @@ from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.serving import read_workload
 from aim_template_migration.applying.weights import know_sources, require_no_download
 from aim_template_migration.applying.workload import find_change
+from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
 from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver, Finding
 from aim_template_migration.documents.result import WorkloadFacts
 
-LONGEST_CUTOVER_DEADLINE_SECONDS = 600.0
 INFRASTRUCTURE_FAILURES = frozenset({"CutoverNotObserved", "RolloutDetected", "PodsChanged"})
 
 

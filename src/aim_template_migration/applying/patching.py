@@ -7,7 +7,7 @@ spec or annotation edit must always be refused.
 
 from collections.abc import Iterator, Sequence
 
-from aim_api.tree import Json, JsonObject, field_path, get, get_map, get_str
+from aim_api.tree import Json, JsonObject, field_path, get, get_map, get_str, key_of_pointer_part, pointer_part
 
 ANNOTATIONS = "/metadata/annotations"
 COMPARED_METADATA = ("name", "namespace", "uid", "generation", "labels", "annotations", "finalizers", "ownerReferences")
@@ -40,13 +40,13 @@ def fit_operations(live: JsonObject, operations: Sequence[JsonObject]) -> tuple[
         if path == ANNOTATIONS:
             pin |= get_map(operation, "value")
         elif path.startswith(f"{ANNOTATIONS}/"):
-            pin[_unescaped(path.removeprefix(f"{ANNOTATIONS}/"))] = operation.get("value")
+            pin[key_of_pointer_part(path.removeprefix(f"{ANNOTATIONS}/"))] = operation.get("value")
         else:
             changing.append(operation)
     if pin and not isinstance(get(live, "metadata", "annotations"), dict):
         return (*changing, {"op": "add", "path": ANNOTATIONS, "value": pin})
     added: list[JsonObject] = [
-        {"op": "add", "path": f"{ANNOTATIONS}/{_escaped(key)}", "value": value} for key, value in pin.items()
+        {"op": "add", "path": f"{ANNOTATIONS}/{pointer_part(key)}", "value": value} for key, value in pin.items()
     ]
     return (*changing, *added)
 
@@ -59,7 +59,7 @@ def apply_operations(obj: JsonObject, operations: Sequence[JsonObject]) -> JsonO
     """
     result = obj
     for operation in operations:
-        path = [_unescaped(part) for part in (get_str(operation, "path") or "").split("/")[1:]]
+        path = [key_of_pointer_part(part) for part in (get_str(operation, "path") or "").split("/")[1:]]
         match get_str(operation, "op"):
             case "add" if path:
                 result = _with(result, path, operation.get("value"))
@@ -135,11 +135,3 @@ def _lacking(sent: Json, answered: Json, path: tuple[str | int, ...]) -> Iterato
 def _same_scalar(one: Json, other: Json) -> bool:
     # To Python, True equals 1.
     return one == other and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")

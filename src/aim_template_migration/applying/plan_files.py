@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aim_template_migration.documents.canonical import digest_bytes
-from aim_template_migration.documents.plan import Plan, PlanError, decode_plan
+from aim_template_migration.documents.plan import GENERATED_NAME, PLAN_NAME, Plan, PlanError, decode_plan
 from aim_template_migration.documents.private_files import PrivateFileError, read
 
-PLAN_NAME = "plan.json"
-GENERATED_NAME = "plan.generated.json"
 RESULT_NAME = "apply-result.json"
 JOURNAL_SUFFIX = ".journal.jsonl"
 

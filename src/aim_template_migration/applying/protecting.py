@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from aim_api.kinds import AIM_ARTIFACT
 from aim_api.labels import EVICTION_PROTECTED
-from aim_api.tree import JsonObject, get, get_str
+from aim_api.tree import JsonObject, get, get_str, pointer_part
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import UnitStopped, stop_unit
 from aim_template_migration.applying.readiness import artifact_fault, is_protected
@@ -13,7 +13,7 @@ from aim_template_migration.applying.writer import Found, Write
 from aim_template_migration.documents.plan import PinnedArtifact, ProtectArtifact
 from aim_template_migration.kube.errors import RequestError
 
-_POINTER = "/metadata/annotations/" + EVICTION_PROTECTED.replace("~", "~0").replace("/", "~1")
+_POINTER = "/metadata/annotations/" + pointer_part(EVICTION_PROTECTED)
 
 
 def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aim_template_migration.applying.plan_files import PlanRejected
-from aim_template_migration.applying.structure import LONGEST_CUTOVER_DEADLINE_SECONDS
 from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
 from aim_template_migration.documents.plan import STEP_NAMES, Plan, Unit
 from aim_template_migration.documents.private_files import PrivateFileError, read
 from aim_template_migration.documents.result import ResultError, UnitResult, WorkloadFacts, decode_result

@@ -12,6 +12,7 @@ from aim_api.bridge import Pin as BridgePin
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, AIM_PROFILE_CACHE, AIM_SERVICE
 from aim_api.tree import JsonObject, get, get_map, get_str
 from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
+from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
 from aim_template_migration.documents.plan import (
     AwaitProfile,
     AwaitProfileCache,
@@ -29,7 +30,6 @@ from aim_template_migration.documents.plan import (
 )
 
 AUTOMATIC_OUTCOME = "SharedNoRollout"
-LONGEST_CUTOVER_DEADLINE_SECONDS = 600
 _TARGET_KINDS = {kind.name: kind for kind in (AIM_PROFILE, AIM_PROFILE_CACHE)}
 _FREE_METADATA = frozenset({"name", "namespace", "labels", "annotations"})
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")

@@ -170,11 +170,11 @@ class Writer:
             self._clock.monotonic() + (write.prepared.server_timeout or write.prepared.timeout) + SETTLE_MARGIN_SECONDS
         )
         while True:
+            late = self._clock.monotonic() >= deadline  # before the read, which may see what was there before it
             found, obj = self._look(write)
             if found == "stored":
                 self._close_settled(write, attempt, {"outcome": "stored", **_object_facts(obj)})
                 return Sent(obj, settled=True)
-            late = self._clock.monotonic() >= deadline
             if late and found is not None:
                 self._close_settled(write, attempt, {"outcome": found})
                 raise _not_stored(write, found) from error

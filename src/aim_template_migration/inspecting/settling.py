@@ -1,7 +1,8 @@
 """What reading says of a write whose outcome is on no record (pure).
 
 The write is never repeated. What is stored settles it at once. What is not stored settles it only once nothing can
-store it any more: its run is over, and the server's own time limit and a margin have passed since it left.
+store it any more: its run is over, and the server's own time limit and a margin have passed since it left. It leaves
+some seconds after its attempt is on record, once a place and a connection are free.
 """
 
 import math
@@ -10,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from aim_template_migration.applying.writer import SETTLE_MARGIN_SECONDS, Found
 from aim_template_migration.documents.inspection import InspectedAttempt
 from aim_template_migration.inspecting.records import Attempt
+from aim_template_migration.kube.sending import WRITE_LEAVES_WITHIN
 
 
 def settle(attempt: Attempt, found: Found | None, seen: str, *, now: datetime, may_live: bool) -> InspectedAttempt:
@@ -44,7 +46,7 @@ def settle(attempt: Attempt, found: Found | None, seen: str, *, now: datetime, m
 
 def _seconds_left(attempt: Attempt, now: datetime) -> int:
     """Return how long the server may still work on an attempt; a clock that ran ahead gives no more than the whole."""
-    limit = attempt.server_seconds + SETTLE_MARGIN_SECONDS
+    limit = WRITE_LEAVES_WITHIN + attempt.server_seconds + SETTLE_MARGIN_SECONDS
     try:
         at = datetime.fromisoformat(attempt.at)
     except ValueError:

@@ -2,7 +2,8 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from aim_template_migration.kube.answers import Answer, RawAnswer, Redact, interpret, no_usable_answer
@@ -20,9 +21,13 @@ from aim_template_migration.kube.errors import (
 from aim_template_migration.kube.identity import Headers, Identity
 from aim_template_migration.kube.pacing import Pacing
 from aim_template_migration.kube.requests import PreparedRequest
-from aim_template_migration.kube.transport import AnswerLostError, NothingSentError, Transport
+from aim_template_migration.kube.transport import CONNECT_TIMEOUT, AnswerLostError, NothingSentError, Transport
 
 T = TypeVar("T")
+
+SLOT_TIMEOUT = 10.0
+WRITE_LEAVES_WITHIN = SLOT_TIMEOUT + CONNECT_TIMEOUT
+"""Seconds after which a write has left, or never will: what is on record of it before counts from here."""
 
 
 class Sender:
@@ -72,16 +77,17 @@ class Sender:
         return self._redact(self._credentials.scrub(text))
 
     def write(self, request: PreparedRequest) -> Answer:
-        """Send a write exactly once.
+        """Send a write exactly once, within ``WRITE_LEAVES_WITHIN`` seconds or not at all.
 
         Raises:
             RequestNotSent: nothing was stored, as nothing was sent.
             ApiStatusError: the server refused; nothing was stored.
             OutcomeUnknown: it may be stored or not.
         """
+        until = self._pacing.monotonic() + SLOT_TIMEOUT
         identity = self._identity(request)
         try:
-            return interpret(request, self._once(request, identity, request.timeout), self.redact)
+            return interpret(request, self._once(request, identity, request.timeout, until=until), self.redact)
         except Unauthorized:
             self._credentials.refuse(identity)  # the next request begins with new ones; this one is not repeated
             raise
@@ -123,10 +129,13 @@ class Sender:
         """Close the idle connections."""
         self._transport.close()
 
-    def _once(self, request: PreparedRequest, identity: Identity, timeout: float) -> RawAnswer:
+    def _once(
+        self, request: PreparedRequest, identity: Identity, timeout: float, *, until: float | None = None
+    ) -> RawAnswer:
+        """Send a request; with ``until``, only if its turn comes before that moment of the clock."""
         headers = (*request.headers, *self._headers, *identity.headers)
         method, target, body = request.method, request.target, request.body
-        with self._slots:
+        with self._slot(request, until):
             try:
                 raw = self._transport.send(
                     method, target, headers, body, client=identity.client_certificate, timeout=timeout
@@ -142,6 +151,18 @@ class Sender:
         self._count(request)
         self._answered = True
         return raw
+
+    @contextmanager
+    def _slot(self, request: PreparedRequest, until: float | None) -> Iterator[None]:
+        left = None if until is None else until - self._pacing.monotonic()
+        if not self._slots.acquire(timeout=None if left is None else max(0.0, left)):
+            raise RequestNotSent(request.action, "its turn did not come in time, so that it was not sent")
+        try:
+            if left is not None and left < 0:
+                raise RequestNotSent(request.action, "its credentials came too late, so that it was not sent")
+            yield
+        finally:
+            self._slots.release()
 
     def _count(self, request: PreparedRequest) -> None:
         with self._lock:

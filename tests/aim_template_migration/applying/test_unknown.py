@@ -342,3 +342,21 @@ def test_a_read_back_that_fails_leaves_no_open_attempt(bench):
     outcome = bench.apply()
     assert (unit_of(outcome).code, outcome.result.in_flight) == ("ServerError", ())
     assert SERVICE.startswith("AIMService")
+
+
+def test_a_read_that_began_before_the_time_limit_and_ended_after_it_settles_nothing(bench):
+    """What it saw may be from before the server stored the request, at its last moment."""
+    began = []
+
+    def on_read(read, name):
+        if read == "AIMService" and began:
+            began.append(bench.clock.monotonic() - began[0])
+            if len(began) == 3:
+                bench.clock._time += 2 * SETTLE_SECONDS
+
+    lose(bench, "AIMService", "before", also=lambda: began.append(bench.clock.monotonic()))
+    bench.cluster.on_read = on_read
+    assert unit_of(bench.apply()).code == "NotStored"
+    assert began[2] < SETTLE_SECONDS
+    # One more read decides, and another tells who the service is now.
+    assert sum(at >= SETTLE_SECONDS for at in began[1:]) == 2

@@ -327,6 +327,45 @@ def test_at_most_so_many_requests_are_under_way(server, connected):
     assert cluster.requests_sent == {"get": 19}
 
 
+def test_a_write_whose_turn_does_not_come_in_time_is_not_sent(server, connected, monkeypatch):
+    monkeypatch.setattr("aim_template_migration.kube.sending.SLOT_TIMEOUT", 0.05)
+    reading, go_on = threading.Event(), threading.Event()
+
+    def answer(received):
+        reading.set()
+        go_on.wait(10)
+        return Reply(200, SERVICE)
+
+    cluster = connected(server, in_flight=1)
+    server.answer = answer
+    prepared = cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(cluster.get, AIM_SERVICE, "llama", "team-a")
+        reading.wait(10)
+        with pytest.raises(RequestNotSent, match="its turn did not come in time"):
+            cluster.send(prepared)
+        go_on.set()
+        assert read.result() == SERVICE
+    cluster.send(prepared)  # the place of the one that gave up is not lost
+    assert [received.method for received in server.requests()] == ["GET", "PATCH"]
+
+
+def test_a_write_whose_credentials_come_too_late_is_not_sent(server, connected):
+    step, now = [0.0], [0.0]
+
+    def monotonic():
+        now[0] += step[0]
+        return now[0]
+
+    cluster = connected(server, pacing=Pacing(monotonic=monotonic))
+    step[0] = 10.5
+    prepared = cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+    server.answer = lambda received: Reply(200, SERVICE)
+    with pytest.raises(RequestNotSent, match="its credentials came too late"):
+        cluster.send(prepared)
+    assert server.requests() == []
+
+
 def test_an_interrupt_during_a_wait_ends_the_read(server, connected):
     class InterruptedHereError(Exception):
         pass
