@@ -66,3 +66,11 @@ def test_files_named_in_the_pages_exist():
     text = "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
     for folder in re.findall(r"`((?:cli|mapping|documents)/[\w/.]+)`", text):
         assert (PACKAGE / folder).exists(), folder
+
+
+def test_the_section_that_plan_names_for_a_dedicated_handoff_exists():
+    from aim_template_migration.cli.rendering.overview import _HANDOFF
+
+    page, anchor = _HANDOFF.split("Follow ")[1].split(",")[0].split("#")
+    headings = [line for line in (ROOT / page).read_text().splitlines() if line.startswith("## ")]
+    assert anchor in {line[3:].lower().replace(" ", "-") for line in headings}

@@ -16,10 +16,7 @@ _MEANING = {
     "total": "",
 }
 _TOP_REASONS = 10
-_HANDOFF = (
-    'Follow the runbook "Bounded v1alpha1 template migration", section Manual Dedicated handoff '
-    "(#manual-dedicated-handoff)."
-)
+_HANDOFF = "Follow docs/how-to/runbook.md#manual-dedicated-handoff, and run handoff check at every phase."
 _DRY_RUN = " (dry run)"
 
 
