@@ -4,9 +4,11 @@ The structure is the contract between planning, review and apply (R, "Plan and r
 misspelt hand edit can't pass unnoticed. The JSON Schema published as ``schemas/plan-v1.json`` is generated from here.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
+
+from aim_template_migration.documents.unique_keys import doubled_key
 
 if TYPE_CHECKING:
     from aim_api.tree import Json, JsonObject
@@ -18,6 +20,8 @@ else:
 API_VERSION = "migration.aim.eai.amd.com/v1"
 KIND = "MigrationPlan"
 SCHEMA_URI = "https://aim-template-migration.example/schemas/plan-v1.json"
+PLAN_NAME = "plan.json"
+GENERATED_NAME = "plan.generated.json"
 
 Disposition = Literal["automatic", "manual", "skip"]
 ProjectionMode = Literal["Exhaustive", "Reduced", "Both"]
@@ -238,16 +242,7 @@ def step_name(step: AnyStep) -> str:
     return type(step).__name__
 
 
-STEP_NAMES: tuple[str, ...] = (
-    "CreateProfile",
-    "AwaitProfile",
-    "CreateProfileCache",
-    "AwaitProfileCache",
-    "ProtectArtifact",
-    "ReverifyProfileCache",
-    "CutOver",
-    "ConfirmNoRollout",
-)
+STEP_NAMES: tuple[str, ...] = tuple(step.__name__ for step in get_args(AnyStep))
 
 
 class Target(Document, frozen=True):
@@ -387,14 +382,19 @@ def decode_plan(data: bytes) -> Plan:
     """Read a plan.
 
     Raises:
-        PlanError: the bytes are no JSON, have unknown keys, or a value of the wrong type.
+        PlanError: the bytes are no JSON, have unknown keys or one key twice, or a value of the wrong type.
     """
     try:
         plan = _DECODER.decode(data)
+        doubled = doubled_key(data.decode())
     except msgspec.ValidationError as error:
         raise PlanError(f"it does not fit the plan schema: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PlanError(f"it is not JSON: {error}") from error
-    if plan.kind != KIND or plan.api_version != API_VERSION or plan.schema_version != 1:
-        raise PlanError(f"it is {plan.api_version} {plan.kind}, not {API_VERSION} {KIND} with schema version 1")
+    if doubled:
+        raise PlanError(f"it states {doubled} twice, so that which value is meant can't be told; keep one of them")
+    if plan.kind != KIND or plan.api_version != API_VERSION:
+        raise PlanError(f"it is {plan.api_version} {plan.kind}, not {API_VERSION} {KIND}")
+    if plan.schema_version != 1:
+        raise PlanError(f"its schemaVersion is {plan.schema_version}, and this tool reads schemaVersion 1 only")
     return plan

@@ -120,3 +120,37 @@ def test_missing_evidence_is_a_finding(aim, tmp_path):
 
 def test_a_file_that_cannot_be_read_is_not_a_finding(aim, tmp_path):
     assert aim("check", "--plan", tmp_path / "nowhere").code == 4
+
+
+@pytest.mark.parametrize(
+    ("stated", "doubled", "path"),
+    [
+        ('"disposition": "automatic"', '"disposition": "manual", "disposition": "automatic"', "units[0].disposition"),
+        ('"kind": "AIMProfile"', '"kind": "AIMService", "kind": "AIMProfile"', "targets[0].body.kind"),
+        ('"schemaVersion": 1', '"schemaVersion": 2, "schemaVersion": 1', "schemaVersion"),
+    ],
+)
+def test_a_key_that_is_stated_twice_is_refused_by_its_path(aim, tmp_path, generated, stated, doubled, path):
+    plan = write_plan(tmp_path / "plan", generated)
+    text = (plan / "plan.json").read_text()
+    if "targets" in path:
+        head, targets = text.split('"targets":', 1)
+        edited = f'{head}"targets":{targets.replace(stated, doubled, 1)}'
+    else:
+        edited = text.replace(stated, doubled, 1)
+    assert edited != text
+    (plan / "plan.json").write_text(edited)
+    ran = aim("check", "--plan", plan, "-o", "json")
+    assert ran.code == 3
+    assert f"it states {path} twice" in ran.document["problems"][0]
+    ran = aim("apply", "--plan", plan)
+    assert ran.code == 4
+    assert f"it states {path} twice" in ran.err
+
+
+def test_another_schema_version_is_named(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
+    text = (plan / "plan.json").read_text()
+    (plan / "plan.json").write_text(text.replace('"schemaVersion": 1', '"schemaVersion": 2', 1))
+    ran = aim("check", "--plan", plan, "-o", "json")
+    assert ran.document["problems"] == ["its schemaVersion is 2, and this tool reads schemaVersion 1 only"]
