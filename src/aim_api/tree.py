@@ -95,6 +95,16 @@ def field_path(path: Sequence[Key]) -> str:
     return text
 
 
+def pointer_part(key: str) -> str:
+    """Return a key as one part of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def key_of_pointer_part(part: str) -> str:
+    """Return the key that one part of a JSON Pointer stands for (RFC 6901)."""
+    return part.replace("~1", "/").replace("~0", "~")
+
+
 def as_object(value: Mapping[str, Json]) -> JsonObject:
     """Return a shallow copy of ``value`` as a plain JSON object."""
     return dict(value)

@@ -15,7 +15,7 @@ from aim_template_migration.documents.handoff import (
     decode_record,
     encode_check,
 )
-from aim_template_migration.documents.plan import API_VERSION, PlanError, decode_plan
+from aim_template_migration.documents.plan import API_VERSION, PLAN_NAME, PlanError, decode_plan
 from aim_template_migration.documents.private_files import PrivateFileError, open_private, read, write_all
 from aim_template_migration.handoff.compare import Difference, detect_phase, differences
 from aim_template_migration.handoff.phases import Phase, phase
@@ -24,7 +24,6 @@ from aim_template_migration.handoff.sighting import Sighting
 from aim_template_migration.kube import Cluster
 from aim_template_migration.planning.inventory import read_identity
 
-_PLAN = "plan.json"
 _TARGET_FROM = 4
 
 
@@ -52,7 +51,7 @@ def read_evidence(path: Path) -> Evidence:
         content = decode_evidence(data)
     except (PrivateFileError, EvidenceError) as error:
         raise HandoffRefused(f"{path} can't be used: {error}; restore it or plan again") from error
-    plan_path = path.parent / _PLAN
+    plan_path = path.parent / PLAN_NAME
     if not plan_path.exists():
         return Evidence(path, content, plan_checked=False)
     try:

@@ -4,15 +4,12 @@ from collections.abc import Iterable
 
 from aim_api.kinds import (
     AIM_CLUSTER_PROFILE,
-    AIM_KINDS,
     AIM_PROFILE,
     AIM_PROFILE_CACHE,
-    DEPLOYMENT,
-    KSERVE_KINDS,
-    PVC,
     Kind,
 )
 from aim_api.tree import get_str
+from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.documents.evidence import DedicatedEvidence
 from aim_template_migration.handoff.sighting import Sighting
 from aim_template_migration.kube import Cluster
@@ -21,7 +18,6 @@ from aim_template_migration.planning.management import outside_managers, outside
 from aim_template_migration.planning.reduction import reduce
 from aim_template_migration.planning.snapshot import Observed
 
-_KINDS: dict[str, Kind] = {kind.name: kind for kind in (*AIM_KINDS, *KSERVE_KINDS, PVC, DEPLOYMENT)}
 _MOVED = frozenset({"service", "templateCache", "artifact", "pvc", "inferenceService"})
 
 
@@ -32,7 +28,9 @@ def look(cluster: Cluster, evidence: DedicatedEvidence) -> Sighting:
         RequestError: something can't be read.
     """
     sources = {
-        item.reference.id: _read(cluster, _KINDS[item.reference.kind], item.reference.name, item.reference.namespace)
+        item.reference.id: _read(
+            cluster, PINNED_KINDS[item.reference.kind], item.reference.name, item.reference.namespace
+        )
         for item in evidence.objects
     }
     namespace = evidence.unit.split("/")[1]

@@ -12,7 +12,9 @@ from aim_template_migration.documents.canonical import digest_bytes, document_di
 from aim_template_migration.documents.evidence import encode_evidence, evidence_file_name
 from aim_template_migration.documents.plan import (
     API_VERSION,
+    GENERATED_NAME,
     KIND,
+    PLAN_NAME,
     SCHEMA_URI,
     EvidenceReference,
     Finding,
@@ -31,11 +33,9 @@ from aim_template_migration.planning.settings import Settings
 from aim_template_migration.planning.snapshot import Snapshot
 from aim_template_migration.version import __version__
 
-PLAN_FILE = "plan.json"
-GENERATED_FILE = "plan.generated.json"
 BACKUP_FILE = "backup.yaml"
 
-__all__ = ["BACKUP_FILE", "GENERATED_FILE", "PLAN_FILE", "PlanFiles", "PlanningError", "Settings", "make_plan"]
+__all__ = ["BACKUP_FILE", "PlanFiles", "PlanningError", "Settings", "make_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _make(cluster: Cluster, settings: Settings, now: datetime, plan_id: str) -> 
     )
     plan = msgspec.structs.replace(plan, content_digest=content_digest(plan))
     encoded = encode_plan(plan)
-    files = {PLAN_FILE: encoded, GENERATED_FILE: encoded, BACKUP_FILE: encode_backup(parts.backup), **parts.evidence}
+    files = {PLAN_NAME: encoded, GENERATED_NAME: encoded, BACKUP_FILE: encode_backup(parts.backup), **parts.evidence}
     return PlanFiles(plan, files, tuple(sorted(parts.evidence)))
 
 

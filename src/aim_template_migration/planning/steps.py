@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from aim_api.bridge import Pin as BridgePin
 from aim_api.kinds import AIM_CLUSTER_RUNTIME_CONFIG, AIM_PROFILE, AIM_PROFILE_CACHE, AIM_RUNTIME_CONFIG
-from aim_api.tree import JsonObject, get_str, has
+from aim_api.tree import JsonObject, get_str, has, pointer_part
 from aim_template_migration.documents.plan import (
     AnyStep,
     AwaitProfile,
@@ -98,7 +98,7 @@ def cut_over_operations(service: Observed, profile: str, pin: BridgePin) -> tupl
     operations.append({"op": "add", "path": "/spec/profile", "value": {"name": profile}})
     if has(service.obj, "metadata", "annotations"):
         operations += [
-            {"op": "add", "path": f"/metadata/annotations/{_escaped(key)}", "value": value}
+            {"op": "add", "path": f"/metadata/annotations/{pointer_part(key)}", "value": value}
             for key, value in pin.annotations().items()
         ]
     else:
@@ -118,10 +118,6 @@ def _cut_over(case: Case, isvc: Observed) -> CutOver:
         pinned_generation=pin.generation,
         pinned_inference_service_uid=isvc.uid,
     )
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _runtime_config_pins(closure: Closure) -> Iterator[Pin]:

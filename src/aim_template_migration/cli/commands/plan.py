@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from aim_api.kinds import AIM_SERVICE
-from aim_template_migration.applying.plan_files import PLAN_NAME, PlanFiles
+from aim_template_migration.applying.plan_files import PlanFiles
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
 from aim_template_migration.cli.failures import not_started
@@ -20,9 +20,10 @@ from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.documents.canonical import digest_bytes
+from aim_template_migration.documents.plan import PLAN_NAME
 from aim_template_migration.documents.private_files import publish_directory, require_absent
-from aim_template_migration.planning.make import PLAN_FILE, Settings, make_plan
 from aim_template_migration.planning.make import PlanFiles as NewFiles
+from aim_template_migration.planning.make import Settings, make_plan
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -71,7 +72,7 @@ def _require_services(made: NewFiles, namespaces: tuple[str, ...]) -> None:
 
 
 def _view(made: NewFiles, directory: Path) -> PlanView:
-    files = PlanFiles(directory / PLAN_NAME, made.plan, digest_bytes(made.files[PLAN_FILE]))
+    files = PlanFiles(directory / PLAN_NAME, made.plan, digest_bytes(made.files[PLAN_NAME]))
     return summary_of(view_of(files, (), edited=False))
 
 

@@ -4,6 +4,7 @@ import argparse
 import re
 
 from aim_template_migration.cli.failures import wrong_usage
+from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
@@ -38,7 +39,7 @@ def cutover_deadline(text: str) -> float:
         argparse.ArgumentTypeError: it is no duration, zero, or longer.
     """
     seconds = duration(text)
-    if not 0 < seconds <= 600:
+    if not 0 < seconds <= LONGEST_CUTOVER_DEADLINE_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r} is not between 1s and 10m, the longest that a cutover may take")
     return seconds
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from aim_api.kinds import AIM_SERVICE
 from aim_api.labels import EVICTION_PROTECTED
-from aim_api.tree import Json, JsonObject, get_str
+from aim_api.tree import Json, JsonObject, get_str, key_of_pointer_part
 from aim_template_migration.cli.console import Paint
 from aim_template_migration.cli.rendering.plan_view import created_targets
 from aim_template_migration.cli.rendering.text import marked
@@ -42,7 +42,7 @@ def patch_lines(operations: tuple[JsonObject, ...], removed: dict[str, str], wid
     root = _Node()
     for operation in operations:
         path = get_str(operation, "path") or ""
-        *parents, last = (part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])
+        *parents, last = (key_of_pointer_part(part) for part in path.split("/")[1:])
         node = root
         for part in parents:
             node = node.children.setdefault(part, _Node())
