@@ -76,6 +76,9 @@ def _service(seen: Sighting, source: SourceObject, live: Observed, at: Phase) ->
     profile = get_str(live.obj, "spec", "profile", "name")
     if profile != seen.profile_name or has(live.obj, "spec", "template"):
         yield Difference(name, f"it selects profile {profile or 'none'}, not the approved {seen.profile_name} alone")
+    if source.generation is not None and live.generation != source.generation + 1:
+        message = f"its generation is {live.generation}, not {source.generation + 1}: more than the cutover was changed"
+        yield Difference(name, message)
     if live.observed_generation is not None and live.observed_generation != live.generation:
         yield Difference(name, f"its status observes generation {live.observed_generation}, not {live.generation}")
     resolved = get_str(live.obj, "status", "resolvedProfile", "name")

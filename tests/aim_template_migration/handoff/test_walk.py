@@ -214,6 +214,14 @@ def test_an_edited_service_is_a_stop(handoff):
     assert f"AIMService/{NAMESPACE}/{SERVICE}: its desired state differs" in said(checked)
 
 
+def test_another_edit_of_the_service_beside_the_cutover_is_a_stop(handoff):
+    handoff.walk(9)
+    handoff.patch(AIM_SERVICE, SERVICE, {"spec": {"replicas": 2}})
+    checked = handoff.check(9)
+    assert checked.verdict == "stop"
+    assert "more than the cutover was changed" in said(checked)
+
+
 def test_owners_in_another_order_or_with_another_flag_are_a_stop(handoff):
     handoff.walk(4)
     owners = handoff.get(AIM_ARTIFACT, ARTIFACT)["metadata"]["ownerReferences"]
