@@ -3,7 +3,8 @@
 import argparse
 import shlex
 
-from aim_template_migration.applying.plan_files import GENERATED_NAME, PlanFiles, read_plan
+from aim_template_migration.applying.edits import edited_bodies
+from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, read_generated, read_plan
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.failures import wrong_usage
@@ -21,7 +22,7 @@ from aim_template_migration.cli.rendering.plan_view import filtered, find_unit, 
 from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.rendering.unit_detail import unit_lines
 from aim_template_migration.cli.translation import translated
-from aim_template_migration.documents.plan import Unit
+from aim_template_migration.documents.plan import GENERATED_NAME, Unit
 from aim_template_migration.documents.private_files import PrivateFileError
 from aim_template_migration.documents.private_files import read as read_private
 
@@ -48,7 +49,7 @@ def _show_unit(files: PlanFiles, unit: Unit, console: Console) -> None:
     if console.format != "table":
         console.answer(encode(view_of(files, (unit,), edited=_edited(files)), console.format))
         return
-    console.answer("\n".join(unit_lines(files.plan, unit, console.paint, console.width)))
+    console.answer("\n".join(unit_lines(files.plan, unit, _edited_targets(files), console.paint, console.width)))
 
 
 def _show_all(files: PlanFiles, arguments: ShowArguments, console: Console) -> None:
@@ -99,6 +100,14 @@ def _edited(files: PlanFiles) -> bool | None:
         return generated != read_private(files.path)
     except PrivateFileError:
         return None
+
+
+def _edited_targets(files: PlanFiles) -> frozenset[str]:
+    """Return the ids of the targets that were edited since the plan was made, none where that can't be read."""
+    try:
+        return frozenset(edited_bodies(read_generated(files), files.plan))
+    except PlanRejected:
+        return frozenset()
 
 
 def _quoted(files: PlanFiles) -> str:

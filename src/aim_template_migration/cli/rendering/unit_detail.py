@@ -4,6 +4,7 @@ import msgspec
 
 from aim_template_migration.cli.console import Paint
 from aim_template_migration.cli.rendering.overview import finding_lines
+from aim_template_migration.cli.rendering.plan_view import created_targets
 from aim_template_migration.cli.rendering.proposal import proposal_lines
 from aim_template_migration.cli.rendering.text import heading, pairs, wrapped
 from aim_template_migration.documents.codes import CODES
@@ -19,8 +20,17 @@ from aim_template_migration.documents.plan import (
 from aim_template_migration.documents.plan_words import describe_pin, describe_proofs, describe_step
 
 
-def unit_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
-    """Return the unit in detail: reasons, warnings, imputations, pins, steps, proposed objects, what comes later."""
+def unit_lines(plan: Plan, unit: Unit, edited_targets: frozenset[str], paint: Paint, width: int) -> list[str]:
+    """Return the unit in detail: reasons, warnings, imputations, pins, steps, proposed objects, what comes later.
+
+    Args:
+        plan: the plan.
+        unit: one of its units.
+        edited_targets: ids of the targets that were edited since the plan was made.
+        paint: colours.
+        width: columns.
+    """
+    edited = [target for target in created_targets(unit) if target in edited_targets]
     return [
         *_head(unit, paint, width),
         *_findings("REASONS (why it is not automatic)", unit.reasons, paint, width),
@@ -29,7 +39,7 @@ def unit_lines(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
         *_pins(unit.pins, paint, width),
         *_steps(unit, paint, width),
         *_proposal(plan, unit, paint, width),
-        *_after_expiry(unit, paint, width),
+        *_after_expiry(unit, edited, paint, width),
         *_secrets(unit.secret_refs, paint, width),
         *_evidence(unit, paint, width),
     ]
@@ -92,17 +102,22 @@ def _proposal(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
     return [*heading("PROPOSED OBJECTS (+ added, - removed)", paint), *wrapped(note, width), *lines]
 
 
-def _after_expiry(unit: Unit, paint: Paint, width: int) -> list[str]:
-    if unit.after_expiry is None or not unit.after_expiry.changes:
-        return []
+def _after_expiry(unit: Unit, edited: list[str], paint: Paint, width: int) -> list[str]:
+    changes = unit.after_expiry.changes if unit.after_expiry else ()
+    stale = (
+        f"{', '.join(edited)} was edited since the plan was made, and this section was not: what the edit adds or "
+        "takes away rolls too, and is not listed."
+    )
+    if not changes:
+        return [*heading("AFTER THE PIN EXPIRES", paint), *wrapped(stale, width, "  ")] if edited else []
     intro = (
         "A later change of the service's spec ends the pin, and normal profile rendering then changes the "
         "InferenceService (its pods roll):"
     )
     lines = [*heading("AFTER THE PIN EXPIRES", paint), *wrapped(intro, width, "  ")]
-    for change in unit.after_expiry.changes:
+    for change in changes:
         lines += wrapped(change, width, "  - ", "    ")
-    return lines
+    return [*lines, *(wrapped(stale, width, "  ") if edited else [])]
 
 
 def _secrets(secrets: tuple[SecretReference, ...], paint: Paint, width: int) -> list[str]:

@@ -57,7 +57,7 @@ def test_totals_outcomes_reasons_and_evidence(aim, plan):
         ("SecretLiteral", "1", "0"),
     ]
     assert str(plan / "dedicated-handoff-team-a.dedicated.json") in ran.out
-    assert "section Manual Dedicated handoff" in " ".join(ran.out.split())
+    assert "docs/how-to/runbook.md#manual-dedicated-handoff" in ran.out
     assert "1 create, 1 patch, 1 patch (dry run)" in ran.out
     assert "also: SecretLiteral" in ran.out
 
@@ -107,6 +107,20 @@ def test_yaml_reads_to_the_same_value(aim, plan):
         yaml.safe_load(aim("show", "--plan", plan, "-o", "yaml").out)
         == aim("show", "--plan", plan, "-o", "json").document
     )
+
+
+def test_an_edited_profile_makes_what_comes_after_expiry_incomplete(aim, tmp_path):
+    generated = plan_of(automatic_unit())
+    profile, cache = generated.targets
+    body = {**profile.body, "spec": {**profile.body["spec"], "engineArgs": {"max-model-len": 4096}}}
+    edited = msgspec.structs.replace(generated, targets=(msgspec.structs.replace(profile, body=body), cache))
+    words = f"{PROFILE} was edited since the plan was made"
+    plan = write_plan(tmp_path / "edited", edited, generated=generated)
+    assert words in " ".join(aim("show", "--plan", plan, "chat").out.split())
+    plan = write_plan(tmp_path / "plan", generated)
+    assert words not in " ".join(aim("show", "--plan", plan, "chat").out.split())
+    (plan / "plan.generated.json").unlink()
+    assert words not in " ".join(aim("show", "--plan", plan, "chat").out.split())
 
 
 def test_an_edited_plan_says_so(aim, tmp_path):
