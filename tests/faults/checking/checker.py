@@ -45,12 +45,11 @@ class Checker:
 
     def check_once(self, run: RunEvidence, circumstances: Circumstances) -> Iterator[str]:
         """Yield what was written more than once by all runs up to this one."""
-        touched = {key[1:] for key in circumstances.touched | circumstances.stored_otherwise}
-        for target, count in sorted(count_writes(run.audit).items()):
-            if count > 1 and target[1:] not in touched:
+        for target, count in sorted(self._own(count_writes(run.audit), circumstances).items()):
+            if count > 1:
                 yield f"{run.name}: {'/'.join(target)} was written {count} times"
 
-    def check_all_done(self, run: RunEvidence) -> Iterator[str]:
+    def check_all_done(self, run: RunEvidence, circumstances: Circumstances) -> Iterator[str]:
         """Yield what is undone, or was done twice, after the fault was gone and the tool was run again."""
         endings = units_of(run)
         for unit in self.plan.automatic:
@@ -60,7 +59,13 @@ class Checker:
                 yield f"{run.name}: {unit.id} is {ending.get('status', 'absent')} ({said})"
         if run.code != 0:
             yield f"{run.name}: the exit code is {run.code}: {run.err[-600:]}"
-        written = count_writes(run.audit)
-        if written != self.writes:
-            lost, twice = self.writes - written, written - self.writes
-            yield f"{run.name}: writes lost {sorted(lost)}, writes too many {sorted(twice)}"
+        written, wanted = (self._own(writes, circumstances) for writes in (count_writes(run.audit), self.writes))
+        if written != wanted:
+            lost, excess = wanted - written, written - wanted
+            yield f"{run.name}: writes lost {sorted(lost)}, writes too many {sorted(excess)}"
+
+    @staticmethod
+    def _own(writes: Counter[Target], circumstances: Circumstances) -> Counter[Target]:
+        """Leave out what somebody else changed, or what was stored otherwise than asked."""
+        others = {key[1:] for key in circumstances.touched | circumstances.stored_otherwise}
+        return Counter({target: count for target, count in writes.items() if target[1:] not in others})

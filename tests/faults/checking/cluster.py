@@ -1,6 +1,6 @@
 """Invariants over live objects: what succeeded is there, what was not written is as before, and nothing rolled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tests.faults.checking.evidence import Circumstances, Objects, RunEvidence
@@ -34,7 +34,7 @@ def check_cluster(
     yield from _written_is_recorded(run, before, after, circumstances)
     statuses = {unit_id: unit["status"] for unit_id, unit in units_of(run).items()}
     for unit in plan.automatic:
-        changes = list(workload_changes(unit, before, after))
+        changes = list(workload_changes(unit, before, after, circumstances.touched))
         if changes and not (circumstances.rolls or circumstances.touched or circumstances.stored_otherwise):
             yield f"the workload of {unit.id} changed: {'; '.join(changes)}"
         if statuses.get(unit.id) == "succeeded":
@@ -45,9 +45,11 @@ def check_cluster(
                 yield from _was_validated(unit, run, before)
 
 
-def workload_changes(unit: PlannedUnit, before: Objects, after: Objects) -> Iterator[str]:
-    """Yield how the workload and the weights of a unit changed."""
-    keys = [unit.inference_service, *unit.pins]
+def workload_changes(
+    unit: PlannedUnit, before: Objects, after: Objects, touched: Iterable[Key] = ()
+) -> Iterator[str]:
+    """Yield how the workload and the weights of a unit changed, but for objects that somebody else touched."""
+    keys = [key for key in (unit.inference_service, *unit.pins) if key not in set(touched)]
     for key in dict.fromkeys(keys):
         old, new = before.get(key), after.get(key)
         if old is None or key[0] in ("AIMService",):

@@ -119,6 +119,7 @@ class Circumstances:
     Attributes:
         killed: a SIGKILL was sent.
         stops_run: the fault is one for which the tool stops the whole run.
+        shared: the fault is one of what all units share.
         rolls: what was done replaces pods, or may.
         jumps: the wall clock jumped.
         falsified: numbers of requests whose answer was made up, so that nothing is proved by it.
@@ -131,6 +132,7 @@ class Circumstances:
 
     killed: bool = False
     stops_run: bool = False
+    shared: bool = False
     rolls: bool = False
     jumps: bool = False
     disk: bool = False

@@ -93,7 +93,7 @@ def unit_of(arrival: Arrival) -> set[str]:
 
 
 def _others_succeed(run: RunEvidence, plan: Planned, circumstances: Circumstances, hit: set[str]) -> Iterator[str]:
-    if circumstances.stops_run or circumstances.killed:
+    if circumstances.stops_run or circumstances.killed or circumstances.shared:
         return
     endings = units_of(run)
     touched = {key[1] for key in circumstances.touched}

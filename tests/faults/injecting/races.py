@@ -156,12 +156,13 @@ def _create_other(scene: Scene, target: Target, arrival: Arrival) -> None:
 
 
 def _end_namespace(scene: Scene, target: Target, arrival: Arrival) -> None:
-    scene.admin.delete(NAMESPACE, None, target.namespace)
     scene.circumstances.touched |= {key for key in scene.stage.observe() if key[1] == target.namespace}
+    scene.admin.delete(NAMESPACE, None, target.namespace)
 
 
 def _narrow_definition(scene: Scene, target: Target, arrival: Arrival) -> None:
     """Install another build's definition of the kind, which lacks fields that are being written."""
+    scene.circumstances.shared = True
     crds = [copy.deepcopy(crd) for crd in load_crds() if crd["metadata"]["name"] == target.kind.crd_name]
     for version in crds[0]["spec"]["versions"]:
         properties = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
