@@ -70,6 +70,7 @@ def test_script(name: str, real_plane: ControlPlane, local_plane: LocalPlane) ->
     ledger.check(reports)
 
 
+@pytest.mark.slow
 def test_there_are_enough_steps_and_the_documentation_counts_them() -> None:
     steps = sum(len(script.steps) for name in script_names() for script in load_script(name))
     counted = f"{steps:,} requests in {len(script_names())} scripts"

@@ -117,6 +117,7 @@ def _assert_all_ended(report: Mapping[str, object]) -> None:
 # Without the programs
 
 
+@pytest.mark.slow
 def test_without_the_programs_tests_are_skipped_and_the_reason_says_how_to_build(
     run: Callable[..., Run], tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_without_the_programs_tests_are_skipped_and_the_reason_says_how_to_build
     assert "no etcd and no kube-apiserver in" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["CI", REQUIRE_VARIABLE])
 def test_where_they_are_required_their_absence_is_a_failure(
     run: Callable[..., Run], tmp_path: Path, variable: str
@@ -137,11 +139,13 @@ def test_where_they_are_required_their_absence_is_a_failure(
     assert f"run: {BUILD_COMMAND}" in output
 
 
+@pytest.mark.slow
 def test_a_named_folder_without_the_programs_is_named(run: Callable[..., Run], tmp_path: Path) -> None:
     output = run(KUBEBUILDER_ASSETS=str(tmp_path), CI="").output()
     assert f"no etcd and no kube-apiserver in {tmp_path}; KUBEBUILDER_ASSETS names that folder" in output
 
 
+@pytest.mark.slow
 def test_tests_can_be_left_out_by_the_marker(run: Callable[..., Run]) -> None:
     assert "5 deselected" in run("-m", "not controlplane").output()
 

@@ -59,8 +59,14 @@ def _require(*wanted: str) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that uses a control plane, directly or through another fixture."""
     for item in items:
-        if _PLANES & set(getattr(item, "fixturenames", ())) and item.get_closest_marker(MARKER) is None:
+        if _PLANES & _names(item) and item.get_closest_marker(MARKER) is None:
             item.add_marker(MARKER)
+
+
+def _names(item: pytest.Item) -> set[str]:
+    """Return the fixtures that a test uses, and the words that it is parametrised with, which may name more of them."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return {*getattr(item, "fixturenames", ()), *(value for value in parameters.values() if isinstance(value, str))}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
