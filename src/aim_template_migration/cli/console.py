@@ -1,10 +1,11 @@
 """The two streams of a command: its answer on stdout, everything else on stderr."""
 
+import contextlib
 import io
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
@@ -41,6 +42,9 @@ class Console:
         verbose: whether details are wanted.
     """
 
+    lost: str = ""
+    """Why part of the answer could not be written, or empty; a reader that went away wanted no more."""
+
     def __init__(
         self, out: TextIO, err: TextIO, *, colour: bool, answer_format: Format = "table", verbose: bool = False
     ) -> None:
@@ -64,23 +68,34 @@ class Console:
 
     def answer(self, text: str) -> None:
         """Write part of the answer, ending it with a newline."""
-        self._out = _write(self._out, text)
+        with self._keeping_answer():
+            _write(self._out, text)
 
     def exactly(self, text: str) -> None:
         """Write part of the answer as UTF-8, to the byte: no newline is added, no character replaced."""
         buffer = getattr(self._out, "buffer", None)
-        if buffer is None:
-            self._out = _write_exactly(self._out, text)
-            return
-        try:
+        with self._keeping_answer():
+            if buffer is None:
+                _write_exactly(self._out, text)
+                return
             buffer.write(text.encode())
             buffer.flush()
-        except (OSError, ValueError):
+
+    @contextlib.contextmanager
+    def _keeping_answer(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
             self._out = _Nowhere()
+            if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+                self.lost = (error.strerror or str(error)).lower()
 
     def note(self, text: str) -> None:
         """Write a line to stderr."""
-        self._err = _write(self._err, text)
+        try:
+            _write(self._err, text)
+        except (OSError, ValueError):
+            self._err = _Nowhere()
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
@@ -99,24 +114,23 @@ def wants_colour(environ: Mapping[str, str], *, no_color: bool) -> bool:
 def standard_console(*, no_color: bool = False, answer_format: Format = "table", verbose: bool = False) -> Console:
     """Return the console of this process."""
     colour = wants_colour(os.environ, no_color=no_color)
-    return Console(sys.stdout, sys.stderr, colour=colour, answer_format=answer_format, verbose=verbose)
+    # A stream that was closed before the process started is None.
+    return Console(
+        sys.stdout or _Nowhere(), sys.stderr or _Nowhere(), colour=colour, answer_format=answer_format, verbose=verbose
+    )
 
 
-def _write(stream: TextIO, text: str) -> TextIO:
-    return _write_exactly(stream, text if text.endswith("\n") else f"{text}\n")
+def _write(stream: TextIO, text: str) -> None:
+    _write_exactly(stream, text if text.endswith("\n") else f"{text}\n")
 
 
-def _write_exactly(stream: TextIO, text: str) -> TextIO:
-    """Write and flush; a reader that went away costs the text, not the command."""
+def _write_exactly(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
         stream.flush()
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
-        return _write_exactly(stream, text.encode(encoding, "replace").decode(encoding))
-    except (OSError, ValueError):
-        return _Nowhere()
-    return stream
+        _write_exactly(stream, text.encode(encoding, "replace").decode(encoding))
 
 
 class _Nowhere(io.StringIO):

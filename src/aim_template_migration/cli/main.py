@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from aim_template_migration.cli.console import Console, Format, standard_console
-from aim_template_migration.cli.exit_codes import INTERRUPTED, UNEXPECTED, USAGE
+from aim_template_migration.cli.exit_codes import DONE, INTERRUPTED, UNEXPECTED, USAGE
 from aim_template_migration.cli.failures import CommandStopped
 from aim_template_migration.cli.parser import COMMANDS, PROG, build_parser
 
@@ -22,11 +22,11 @@ _PLUGIN_PROG = "kubectl aim-template-migration"
 
 def run() -> None:
     """Run the command line of this process and exit with its code."""
+    _open_closed_streams()
     signal.signal(signal.SIGTERM, _interrupt)
     prog = _PLUGIN_PROG if Path(sys.argv[0]).name == _PLUGIN else PROG
     code = main(sys.argv[1:], prog=prog)
-    _close_streams()
-    sys.exit(code)
+    sys.exit(_close_streams(code))
 
 
 def main(argv: Sequence[str], *, prog: str = PROG) -> int:
@@ -37,7 +37,7 @@ def main(argv: Sequence[str], *, prog: str = PROG) -> int:
         if isinstance(parsed, int):
             return parsed
         console = _console_of(parsed)
-        return _command_of(parsed)(parsed, console)
+        return _with_answer_kept(_command_of(parsed)(parsed, console), console)
     except CommandStopped as stopped:
         _show(stopped, console, prog)
         return stopped.exit_code
@@ -74,6 +74,17 @@ def _command_of(parsed: argparse.Namespace) -> Callable[[argparse.Namespace, Con
     return chosen
 
 
+def _with_answer_kept(code: int, console: Console) -> int:
+    """Return the code, or that of an unexpected error where all went well but the answer could not be written."""
+    if console.lost:
+        console.note(_lost(console.lost))
+    return code or (UNEXPECTED.number if console.lost else DONE.number)
+
+
+def _lost(why: str) -> str:
+    return f"error: the answer could not be written to stdout: {why}"
+
+
 def _show(stopped: CommandStopped, console: Console, prog: str) -> None:
     console.note(f"{console.paint_note('error:', 'red')} {stopped}")
     if stopped.hint:
@@ -106,14 +117,30 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _close_streams() -> None:
-    """Flush, and leave nothing that the interpreter could complain about where a reader went away."""
-    for stream in (sys.stdout, sys.stderr):
+def _open_closed_streams() -> None:
+    """Replace standard streams that were closed before the start, or the next file opened would take their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            if nothing != number:
+                os.dup2(nothing, number)
+                os.close(nothing)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
+
+
+def _close_streams(code: int) -> int:
+    """Flush, leave nothing for the interpreter to complain about where a reader went away, and return the exit code."""
+    for stream in (sys.stderr, sys.stdout):
         try:
             stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if stream is sys.stdout and code == DONE.number and not isinstance(error, BrokenPipeError):
+                code = UNEXPECTED.number
+                with contextlib.suppress(OSError, ValueError):
+                    sys.stderr.write(f"{_lost(str(error))}\n")
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
 
 
 if __name__ == "__main__":

@@ -62,3 +62,15 @@ def test_an_interrupt_outside_a_run_is_130(aim, failing):
     failing(KeyboardInterrupt())
     ran = aim("explain", "5")
     assert (ran.code, ran.err) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 1), (5, 5), (130, 130)])
+def test_a_lost_answer_is_an_error_and_hides_no_other(aim, monkeypatch, code, ends):
+    def run(parsed, console):
+        console.lost = "no space left on device"
+        return code
+
+    monkeypatch.setattr(main_module, "_command_of", lambda parsed: run)
+    ran = aim("explain", "5")
+    assert ran.code == ends
+    assert ran.err == "error: the answer could not be written to stdout: no space left on device\n"

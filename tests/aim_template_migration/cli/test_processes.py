@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -55,6 +56,34 @@ def test_a_closed_pipe_ends_nothing_and_says_nothing(tmp_path):
     os.close(writer)
     assert done.returncode == 0
     assert "Error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_stream_that_was_closed_before_the_start_changes_nothing_else(tmp_path, closed):
+    plan = write_plan(tmp_path / "plan", plan_of(manual_unit("svc", "Paused")))
+    for arguments, code in ((["show", "--plan", plan], 0), (["show", "--plan", plan, "nothing"], 2)):
+        words = shlex.join([*COMMAND, *map(str, arguments)])
+        done = subprocess.run(["sh", "-c", f"{words} {closed}>&-"], capture_output=True, text=True, check=False)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+        assert bool(done.stdout) == (closed == 2 and code == 0)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["show", "--plan", "PLAN", "-o", "json"], ["show", "--plan", "PLAN"]])
+def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments):
+    plan = write_plan(tmp_path / "plan", plan_of(manual_unit("svc", "Paused")))
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *(str(plan) if word == "PLAN" else word for word in arguments)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("the answer could not be written to stdout") == 1
     assert "Traceback" not in done.stderr
 
 
