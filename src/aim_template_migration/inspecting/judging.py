@@ -77,7 +77,7 @@ def judge(migration: Migration, record: UnitRecord, live: UnitLive, around: Surr
     if waiting:
         finding, message = "AttemptOpen", waiting
     elif live.cut_over:
-        finding, message = _after_cutover(migration, record, live, differing)
+        finding, message = _after_cutover(migration, record, live, differing, commit=around.commit)
     else:
         finding, message = _before_cutover(record, objects, differing, commit=around.commit)
     return _unit(migration, record, _Verdict(finding, message, attempts, objects))
@@ -119,7 +119,7 @@ def _before_cutover(
 
 
 def _after_cutover(
-    migration: Migration, record: UnitRecord, live: UnitLive, differing: list[InspectedObject]
+    migration: Migration, record: UnitRecord, live: UnitLive, differing: list[InspectedObject], *, commit: bool
 ) -> tuple[str, str]:
     before = record.workload_before(live.workload) if live.workload else None
     facts, not_compared = proof_of(migration, live, before)
@@ -128,9 +128,9 @@ def _after_cutover(
     if broken:
         return "CutOverChanged", f"{broken[0]}{f' (and {len(broken) - 1} more)' if len(broken) > 1 else ''}"
     name = migration.confirmation.profile_name
-    if record.confirmed:
-        return "CutOverConfirmed", f"cut over to profile {name} and confirmed; InferenceService and pods are unchanged"
     pods = "; the pods could not be compared" if not_compared else ", and InferenceService and pods are unchanged"
+    if commit and record.confirmed:  # a dry run may find the cutover, but does not wait for pods or compare them
+        return "CutOverConfirmed", f"cut over to profile {name}, with a confirmation on record{pods}"
     return "CutOverUnconfirmed", f"cut over to profile {name}, without a confirmation on record{pods}"
 
 

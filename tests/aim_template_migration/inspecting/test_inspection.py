@@ -234,6 +234,20 @@ def test_an_archived_result_is_named(scene):
     assert (code, unit.finding) == (0, "CutOverConfirmed")
 
 
+def test_a_dry_run_that_finds_the_cutover_confirms_nothing(scene):
+    scene.kill_at_write(5, "after")
+    scene.lock.unlink(missing_ok=True)
+    scene.bench.archive()
+    scene.bench.apply(commit=False)
+    unit, code = scene.unit()
+    assert (code, unit.finding, unit.code) == (3, "CutOverUnconfirmed", "AlreadyCutOver")
+    scene.bench.archive()
+    scene.bench.apply()
+    unit, code = scene.unit()
+    assert (code, unit.finding) == (0, "CutOverConfirmed")
+    assert "the pods could not be compared" in unit.message
+
+
 def test_a_lost_answer_that_the_run_could_not_settle(scene):
     """The server stored the cutover, its answer was lost, and then it could not be read until the run gave up."""
     scene.bench.cluster.trouble = lambda request, stage: (
