@@ -30,7 +30,7 @@ from tests.support.controlplane.server import ControlPlane, run_control_plane
 MARKER = "controlplane"
 REQUIRE_VARIABLE = "AIM_REQUIRE_CONTROLPLANE"
 
-_PLANES = frozenset({"control_plane", "strict_control_plane"})
+_PLANES = frozenset({"control_plane", "strict_control_plane", "aim_plane", "strict_aim_plane"})
 
 
 def _missing_reason(*wanted: str) -> str | None:
