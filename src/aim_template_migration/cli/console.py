@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,9 @@ Tone = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 Format = Literal["table", "json", "yaml"]
 
 _ANSI: Mapping[Tone, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_CONTROL_CHARACTERS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
+_CONTROL = re.compile(_CONTROL_CHARACTERS)
+_CONTROL_OR_PAINT = re.compile(rf"\x1b\[(?:0|{'|'.join(_ANSI.values())})m|{_CONTROL_CHARACTERS}")
 _NARROWEST = 60
 _WIDEST = 110
 
@@ -69,7 +73,7 @@ class Console:
     def answer(self, text: str) -> None:
         """Write part of the answer, ending it with a newline."""
         with self._keeping_answer():
-            _write(self._out, text)
+            _write(self._out, escaped(text, painted=self.paint.on))
 
     def exactly(self, text: str) -> None:
         """Write part of the answer as UTF-8, to the byte: no newline is added, no character replaced."""
@@ -93,7 +97,7 @@ class Console:
     def note(self, text: str) -> None:
         """Write a line to stderr."""
         try:
-            _write(self._err, text)
+            _write(self._err, escaped(text, painted=self.paint_note.on))
         except (OSError, ValueError):
             self._err = _Nowhere()
 
@@ -104,6 +108,19 @@ class Console:
     def hint(self, text: str) -> None:
         """Write a hint to stderr."""
         self.note(f"{self.paint_note('hint:', 'cyan')} {text}")
+
+
+def escaped(text: str, *, painted: bool = False) -> str:
+    r"""Return text with its control characters as in JSON, such as ``\u001b``: documents may hold any.
+
+    Line ends and tabs stay; characters that turn the direction of writing count as control characters.
+
+    Args:
+        text: the text.
+        painted: whether it may hold colours of ``Paint``, which stay.
+    """
+    pattern = _CONTROL_OR_PAINT if painted else _CONTROL
+    return pattern.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\u{ord(found[0]):04x}", text)
 
 
 def wants_colour(environ: Mapping[str, str], *, no_color: bool) -> bool:

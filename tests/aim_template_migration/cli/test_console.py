@@ -63,3 +63,18 @@ def test_a_stream_that_cannot_say_it_gets_a_substitute():
     console = Console(io.TextIOWrapper(raw, encoding="ascii"), io.StringIO(), colour=False)
     console.answer("a … b")
     assert raw.getvalue() == b"a ? b\n"
+
+
+def test_control_characters_of_documents_reach_no_stream():
+    out, err = Terminal(), io.StringIO()
+    console = Console(out, err, colour=True)
+    console.answer(console.paint("a\x1b]0;title\x07\x9b2J\r", "red") + "\tb\nc\u202e")
+    console.note("\x1b[31mred")
+    assert out.getvalue() == "\x1b[31ma\\u001b]0;title\\u0007\\u009b2J\\u000d\x1b[0m\tb\nc\\u202e\n"
+    assert err.getvalue() == "\\u001b[31mred\n"
+
+
+def test_an_answer_to_the_byte_stays_as_it_is():
+    out = io.StringIO()
+    Console(out, io.StringIO(), colour=False).exactly("a\r\n")
+    assert out.getvalue() == "a\r\n"

@@ -154,3 +154,14 @@ def test_another_schema_version_is_named(aim, tmp_path, generated):
     (plan / "plan.json").write_text(text.replace('"schemaVersion": 1', '"schemaVersion": 2', 1))
     ran = aim("check", "--plan", plan, "-o", "json")
     assert ran.document["problems"] == ["its schemaVersion is 2, and this tool reads schemaVersion 1 only"]
+
+
+def test_control_characters_of_a_plan_never_reach_the_terminal(aim, tmp_path, generated):
+    edited = msgspec.structs.replace(generated.units[0], id="AIMService/team-a/x\x1b]0;owned\x07")
+    plan = write_plan(
+        tmp_path / "plan", msgspec.structs.replace(generated, units=(edited, *generated.units[1:])), generated=generated
+    )
+    for command in ("check", "show"):
+        ran = aim(command, "--plan", plan)
+        assert not {"\x1b", "\x07"} & {*ran.out, *ran.err}
+        assert "x\\u001b]0;owned\\u0007" in ran.out
