@@ -94,6 +94,8 @@ class UnitState:
     resolved_profile: str = ""
     profile_uid: str = ""
     """UID of the target profile that became Ready."""
+    deadline: float | None = None
+    """Until when a wait that is under way reads, by the run's clock; None outside of waits."""
     may_be_cut_over: bool = False
     """Whether this run's cutover of the unit is stored or may be; false only while it is certain that it is not."""
 
@@ -160,7 +162,7 @@ class UnitState:
             RunStopped: the credentials are rejected.
         """
         try:
-            return self.context.cluster.get(kind, name, self.namespace if kind.namespaced else None)
+            return self.context.cluster.get(kind, name, self.namespace if kind.namespaced else None, within=self._left)
         except NotFound:
             return None
         except RequestError as error:
@@ -169,14 +171,14 @@ class UnitState:
     def list(self, kind: Kind, label_selector: str | None = None) -> list[JsonObject]:
         """Return the live objects of a kind in the unit's namespace; raises as ``read`` does."""
         try:
-            return self.context.cluster.list(kind, self.namespace, label_selector=label_selector)
+            return self.context.cluster.list(kind, self.namespace, label_selector=label_selector, within=self._left)
         except RequestError as error:
             raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
 
     def read_pin(self, pin: Pin) -> PinReading:
         """Read one pinned object, and keep what was read; raises as ``read`` does."""
         try:
-            reading = self.context.revalidator.read(pin, self.readings.get(pin))
+            reading = self.context.revalidator.read(pin, self.readings.get(pin), within=self._left)
         except RequestError as error:
             raise refusal(error, verb="reading", object_id=pin.reference.id, dry_run=False) from error
         self.readings[pin] = reading
@@ -203,39 +205,57 @@ class UnitState:
         *,
         unread_code: str = "",
     ) -> None:
-        """Repeat ``probe`` until it finds nothing missing.
+        """Repeat ``probe`` until it finds nothing missing; the deadline binds its reads, and what comes later is late.
 
         Raises:
             UnitStopped: with ``code``, once something final is found or the deadline passes; with the failure of the
                 last read (its code replaced by ``unread_code`` where one is given), where that is all that is known at
                 the deadline; or the run is stopping.
         """
-        clock = self.context.clock
-        deadline = clock.monotonic() + deadline_seconds
-        wait, said = FIRST_POLL_SECONDS, ""
+        self.deadline = self.context.clock.monotonic() + deadline_seconds
+        try:
+            missing, unread = self._wait(step, code, self.deadline, probe)
+        finally:
+            self.deadline = None
+        if missing is None:
+            return
+        message = f"{missing.message} (waited {deadline_seconds:g} s)"
+        if unread is None:
+            raise stop_unit(code, message)
+        raise UnitStopped(replace(unread.failure, code=unread_code or unread.failure.code, message=message))
+
+    def _wait(
+        self, step: str, code: str, deadline: float, probe: Callable[[], Missing | None]
+    ) -> tuple[Missing | None, UnitStopped | None]:
+        """Return what was missing at the deadline, and the failed read where that is all that is known; or nothing."""
+        clock, wait, said = self.context.clock, FIRST_POLL_SECONDS, ""
+        known: Missing | None = None
+        unread: UnitStopped | None = None
         while True:
-            unread: UnitStopped | None = None
             try:
-                missing = probe()
+                known, unread = probe(), None
             except UnitStopped as stopped:
                 if stopped.failure.code not in TRANSIENT_CODES:
                     raise
-                unread, missing = stopped, Missing(stopped.failure.message)
+                if known is None or clock.monotonic() < deadline:  # else cut off, which says less than the look before
+                    unread = stopped
+            missing = known if unread is None else Missing(unread.failure.message)
+            left = deadline - clock.monotonic()
             if missing is None:
-                return
+                return (None if left >= 0 else Missing("what was waited for came only after the deadline")), None
             if missing.final:
                 raise stop_unit(code, missing.message)
-            left = deadline - clock.monotonic()
-            if left <= 0:
-                message = f"{missing.message} (waited {deadline_seconds:g} s)"
-                if unread is None:
-                    raise stop_unit(code, message)
-                late = replace(unread.failure, code=unread_code or unread.failure.code, message=message)
-                raise UnitStopped(late)
-            if missing.message != said:
+            if left > 0 and missing.message != said:
                 said = missing.message
                 self.progress(step, "waiting", said)
             self.require_running()
-            clock.sleep(min(wait, left))
+            clock.sleep(max(0.0, min(wait, left)))
             self.require_running()
+            if clock.monotonic() >= deadline:
+                return missing, unread
             wait = min(2 * wait, LONGEST_POLL_SECONDS)
+
+    @property
+    def _left(self) -> float | None:
+        """Seconds that a read may take: None outside of waits, and never none at all, which would be no limit."""
+        return None if self.deadline is None else max(0.001, self.deadline - self.context.clock.monotonic())

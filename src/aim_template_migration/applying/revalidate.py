@@ -123,19 +123,20 @@ class Revalidator:
         """
         return self._cluster_objects().schemas
 
-    def read(self, pin: Pin, known: PinReading | None = None) -> PinReading:
+    def read(self, pin: Pin, known: PinReading | None = None, *, within: float | None = None) -> PinReading:
         """Read one pinned object.
 
         Args:
             pin: which one.
             known: an earlier reading of it; where UID and resourceVersion are the same, nothing of it has changed.
+            within: limits the read, its repeats included, in seconds; None for no limit.
 
         Raises:
             RequestError: it can't be read.
         """
         kind = PINNED_KINDS[pin.reference.kind]
         try:
-            obj = self._cluster.get(kind, pin.reference.name, pin.reference.namespace or None)
+            obj = self._cluster.get(kind, pin.reference.name, pin.reference.namespace or None, within=within)
         except NotFound:
             return PinReading(pin)
         if known is not None and known.observed is not None and _same_version(known.observed, obj):

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from aim_api.kinds import Kind
@@ -86,6 +87,7 @@ class Cluster:
         label_selector: str | None = None,
         field_selector: str | None = None,
         page_size: int = PAGE_SIZE,
+        within: float | None = None,
     ) -> list[T]:
         """Return what ``reduce`` keeps of every object of a list, without ever holding all objects.
 
@@ -108,7 +110,8 @@ class Cluster:
                 timeout=self._list_timeout,
             )
 
-        return ListReader(self._page, build, reduce, kind, self._page_sizes, page_size).read()
+        until = None if within is None else self._sender.monotonic() + within
+        return ListReader(partial(self._page, until), build, reduce, kind, self._page_sizes, page_size).read()
 
     def prepare_create(self, kind: Kind, body: JsonObject, namespace: str | None, *, dry_run: bool) -> PreparedRequest:
         """Build the creation of ``body`` without sending it."""
@@ -133,16 +136,6 @@ class Cluster:
             raise ValueError(f"{prepared.action} is no write")
         return self._sender.write(prepared)
 
-    def create(self, kind: Kind, body: JsonObject, namespace: str | None, *, dry_run: bool) -> Answer:
-        """Create an object; sends what ``prepare_create`` builds."""
-        return self.send(self.prepare_create(kind, body, namespace, dry_run=dry_run))
-
-    def json_patch(
-        self, kind: Kind, name: str, namespace: str | None, operations: Sequence[JsonObject], *, dry_run: bool
-    ) -> Answer:
-        """Patch an object; sends what ``prepare_json_patch`` builds."""
-        return self.send(self.prepare_json_patch(kind, name, namespace, operations, dry_run=dry_run))
-
     def access_review(
         self, verb: str, kind: Kind, namespace: str | None, *, name: str | None = None, subresource: str | None = None
     ) -> bool:
@@ -163,6 +156,7 @@ class Cluster:
         label_selector: str | None = None,
         field_selector: str | None = None,
         page_size: int = PAGE_SIZE,
+        within: float | None = None,
     ) -> Objects:
         """Return every object of a list, from one consistent snapshot; ``list_reduced`` needs less memory.
 
@@ -177,15 +171,19 @@ class Cluster:
             label_selector=label_selector,
             field_selector=field_selector,
             page_size=page_size,
+            within=within,
         )
 
-    def _page(self, request: PreparedRequest) -> Page:
+    def _page(self, until: float | None, request: PreparedRequest) -> Page:
+        """Read a page, before a moment of the sender's clock where one is given."""
+
         def understand(raw: RawAnswer) -> Page:
             page = read_page(request, raw, self._sender.redact)
             self._keep(warnings_of(raw, self._sender.redact))
             return page
 
-        return self._sender.read(request, understand)
+        within = None if until is None else max(0.0, until - self._sender.monotonic())
+        return self._sender.read(request, understand, within=within)
 
     def _object(self, request: PreparedRequest, raw: RawAnswer) -> JsonObject:
         answer = interpret(request, raw, self._sender.redact)

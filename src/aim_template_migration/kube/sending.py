@@ -72,6 +72,10 @@ class Sender:
         with self._lock:
             return dict(self._sent)
 
+    def monotonic(self) -> float:
+        """Return the time by the clock that bounds reads, in seconds."""
+        return self._pacing.monotonic()
+
     def redact(self, text: str) -> str:
         """Return ``text`` without the credentials in use and without what the owner of the connection hides."""
         return self._redact(self._credentials.scrub(text))

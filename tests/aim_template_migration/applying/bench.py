@@ -143,6 +143,7 @@ class BenchCluster(FleetCluster):
         super().__init__(fleet)
         self.operator = operator
         self.sent: list[Sent] = []
+        self.withins: list[tuple[str, float | None]] = []
         self.closed = False
         self.trouble = lambda request, stage: None
         self.on_read = lambda kind, name: None
@@ -163,21 +164,23 @@ class BenchCluster(FleetCluster):
 
     def get(self, kind, name, namespace=None, *, within=None):
         with self.lock:
+            self.withins.append((kind.name, within))
             self.on_read(kind.name, name)
             return versioned(super().get(kind, name, namespace))
 
     def _in(self, kind, namespace):
         return map(versioned, super()._in(kind, namespace))
 
-    def list_reduced(self, kind, namespace, reduce, *, label_selector=None, **_):
+    def list_reduced(self, kind, namespace, reduce, *, label_selector=None, within=None, **_):
         with self.lock:
+            self.withins.append((kind.name, within))
             self.on_read(kind.name, "")
             found = super().list_reduced(kind, namespace, lambda obj: obj)
         key, _, value = (label_selector or "").partition("=")
         return [reduce(obj) for obj in found if not key or obj["metadata"].get("labels", {}).get(key) == value]
 
-    def list(self, kind, namespace=None, *, label_selector=None, **_):
-        return self.list_reduced(kind, namespace, lambda obj: obj, label_selector=label_selector)
+    def list(self, kind, namespace=None, *, label_selector=None, within=None, **_):
+        return self.list_reduced(kind, namespace, lambda obj: obj, label_selector=label_selector, within=within)
 
     def prepare_create(self, kind, body, namespace, *, dry_run):
         return build_create(kind, body, namespace, dry_run=dry_run)

@@ -671,3 +671,48 @@ def test_a_download_that_starts_after_the_cutover_halts_the_others(several):
         download_job(bench.fleet) if (request.name, when, request.dry_run) == ("svc-00", "after", False) else None
     )
     assert [unit.code for unit in bench.apply().result.units] == ["DownloadStarted", "HaltedAfterRollout"]
+
+
+# Deadlines
+
+
+def test_a_cutover_that_one_slow_read_saw_too_late_was_not_observed(bench):
+    moved = []
+
+    def on_read(kind, name):
+        if moved and kind == "AIMService":
+            moved.append(1)
+            if len(moved) == 3:  # the read back is the first
+                bench.clock._time += 300
+
+    after_write(bench, "AIMService", lambda fleet: moved.append(1))
+    bench.cluster.on_read = on_read
+    unit = unit_of(bench.apply())
+    assert (unit.code, unit.last_completed_step) == ("CutoverNotObserved", "CutOver")
+    assert "came only after the deadline (waited 60 s)" in unit.message
+
+
+def test_the_deadline_binds_every_read_of_the_proof(bench):
+    bench.operator.services = False
+    after_write(bench, "AIMService", lambda fleet: bench.cluster.withins.clear())
+    bench.apply(cutover_deadline_seconds=60)
+    proof = bench.cluster.withins[1:]  # without the read back
+    bound = [(kind, within) for kind, within in proof if within is not None]
+    assert {kind for kind, _ in bound} == {"AIMService", "InferenceService", "Deployment", "Pod"}
+    lefts = [within for _, within in bound]
+    assert lefts == sorted(lefts, reverse=True)
+    assert (lefts[0], lefts[-1] < 1.5) == (60, True)
+
+
+def test_a_read_that_the_deadline_cut_off_says_less_than_the_look_before(bench):
+    bench.operator.profiles = False
+
+    def on_read(kind, name):
+        if kind == "AIMProfile" and bench.clock.monotonic() > 118:
+            bench.clock._time += 5
+            raise UnreadableAnswer(Action("get", kind, "team-a", name), "no complete answer")
+
+    bench.cluster.on_read = on_read
+    unit = unit_of(bench.apply())
+    assert (unit.code, "(waited 120 s)" in unit.message) == ("ProfileNotReady", True)
+    assert "no complete answer" not in unit.message

@@ -92,29 +92,33 @@ def test_absent_objects_and_kinds_that_are_not_served_are_two_things(cluster, ru
 
 def test_a_dry_run_stores_nothing_and_the_same_request_then_does(cluster, running):
     body = config_map("one", running.namespace, key="value")
-    dry = cluster.create(CONFIG_MAP, body, running.namespace, dry_run=True)
+    dry = cluster.send(cluster.prepare_create(CONFIG_MAP, body, running.namespace, dry_run=True))
     assert dry.body["data"] == {"key": "value"}
     with pytest.raises(NotFound):
         cluster.get(CONFIG_MAP, "one", running.namespace)
-    created = cluster.create(CONFIG_MAP, body, running.namespace, dry_run=False)
+    created = cluster.send(cluster.prepare_create(CONFIG_MAP, body, running.namespace, dry_run=False))
     assert created.status == 201
     managers = created.body["metadata"]["managedFields"]
     assert [entry["manager"] for entry in managers] == ["aim-template-migration"]
     with pytest.raises(AlreadyExists):
-        cluster.create(CONFIG_MAP, body, running.namespace, dry_run=False)
+        cluster.send(cluster.prepare_create(CONFIG_MAP, body, running.namespace, dry_run=False))
 
 
 def test_json_patches_with_tests(cluster, running):
-    created = cluster.create(CONFIG_MAP, config_map("one", running.namespace), running.namespace, dry_run=False)
+    created = cluster.send(
+        cluster.prepare_create(CONFIG_MAP, config_map("one", running.namespace), running.namespace, dry_run=False)
+    )
     uid = created.body["metadata"]["uid"]
     change = {"op": "add", "path": "/data", "value": {"a": "b"}}
     right, wrong = ({"op": "test", "path": "/metadata/uid", "value": value} for value in (uid, "another"))
     with pytest.raises(Invalid):
-        cluster.json_patch(CONFIG_MAP, "one", running.namespace, [wrong, change], dry_run=False)
-    answer = cluster.json_patch(CONFIG_MAP, "one", running.namespace, [right, change], dry_run=False)
+        cluster.send(cluster.prepare_json_patch(CONFIG_MAP, "one", running.namespace, [wrong, change], dry_run=False))
+    answer = cluster.send(
+        cluster.prepare_json_patch(CONFIG_MAP, "one", running.namespace, [right, change], dry_run=False)
+    )
     assert answer.body["data"] == {"a": "b"}
     with pytest.raises(NotFound):
-        cluster.json_patch(CONFIG_MAP, "absent", running.namespace, [change], dry_run=False)
+        cluster.send(cluster.prepare_json_patch(CONFIG_MAP, "absent", running.namespace, [change], dry_run=False))
 
 
 def test_unknown_fields_are_refused(cluster, running):
@@ -125,12 +129,12 @@ def test_unknown_fields_are_refused(cluster, running):
         "spec": {"noSuchField": 1},
     }
     with pytest.raises((BadRequest, Invalid), match="noSuchField"):
-        cluster.create(AIM_PROFILE_CACHE, body, running.namespace, dry_run=True)
+        cluster.send(cluster.prepare_create(AIM_PROFILE_CACHE, body, running.namespace, dry_run=True))
 
 
 def test_a_namespace_that_is_not_there(cluster):
     with pytest.raises(NotFound, match="absent"):
-        cluster.create(CONFIG_MAP, config_map("one", "absent"), "absent", dry_run=False)
+        cluster.send(cluster.prepare_create(CONFIG_MAP, config_map("one", "absent"), "absent", dry_run=False))
     assert cluster.list(AIM_SERVICE, "absent") == []
     with pytest.raises(NotFound):
         cluster.get(NAMESPACE, "absent")
@@ -138,7 +142,11 @@ def test_a_namespace_that_is_not_there(cluster):
 
 def test_a_list_in_pages_has_every_object_once(cluster, running):
     for number in range(5):
-        cluster.create(CONFIG_MAP, config_map(f"n{number}", running.namespace), running.namespace, dry_run=False)
+        cluster.send(
+            cluster.prepare_create(
+                CONFIG_MAP, config_map(f"n{number}", running.namespace), running.namespace, dry_run=False
+            )
+        )
     before = cluster.requests_sent.get("list", 0)
     found = cluster.list(CONFIG_MAP, running.namespace, page_size=2, field_selector="metadata.name!=kube-root-ca.crt")
     assert [each["metadata"]["name"] for each in found] == [f"n{number}" for number in range(5)]
@@ -153,7 +161,9 @@ def test_permissions(running, cluster):
         with pytest.raises(Forbidden):
             nobody.get(AIM_SERVICE, "one", running.namespace)
         with pytest.raises(Forbidden):
-            nobody.create(CONFIG_MAP, config_map("x", running.namespace), running.namespace, dry_run=True)
+            nobody.send(
+                nobody.prepare_create(CONFIG_MAP, config_map("x", running.namespace), running.namespace, dry_run=True)
+            )
         nobody.close()
 
 
@@ -178,7 +188,9 @@ def test_a_list_whose_snapshot_expires_starts_again(tmp_path):
         def reduce(item):
             if busy.pop() if busy else False:
                 for number in range(10):
-                    cluster.create(CONFIG_MAP, config_map(f"m{number}", "team-a"), "team-a", dry_run=False)
+                    cluster.send(
+                        cluster.prepare_create(CONFIG_MAP, config_map(f"m{number}", "team-a"), "team-a", dry_run=False)
+                    )
             return item["metadata"]["name"]
 
         found = cluster.list_reduced(CONFIG_MAP, "team-a", reduce, page_size=2)
@@ -196,7 +208,7 @@ def test_a_lost_answer_leaves_both_outcomes_possible_and_reading_tells(tmp_path,
         server.seed([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}])
         cluster = connect(ConnectionOptions(kubeconfig=str(server.write_kubeconfig(tmp_path / "config"))))
         with pytest.raises(OutcomeUnknown):
-            cluster.create(CONFIG_MAP, config_map("one", "team-a"), "team-a", dry_run=False)
+            cluster.send(cluster.prepare_create(CONFIG_MAP, config_map("one", "team-a"), "team-a", dry_run=False))
         found = [each["metadata"]["name"] for each in cluster.list(CONFIG_MAP, "team-a")]
         cluster.close()
     assert ("one" in found) == stored

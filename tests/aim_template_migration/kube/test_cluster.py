@@ -71,7 +71,7 @@ def test_absent_and_present_are_told_by_name(server, connected):
     with pytest.raises(NotFound) as absent:
         cluster.get(AIM_PROFILE, "llama", "team-a")
     with pytest.raises(AlreadyExists) as present:
-        cluster.create(AIM_PROFILE, PROFILE, "team-a", dry_run=False)
+        cluster.send(cluster.prepare_create(AIM_PROFILE, PROFILE, "team-a", dry_run=False))
     assert str(absent.value) == (
         'get AIMProfile team-a/llama: the server answered 404 NotFound: aimprofiles "llama" not found'
     )

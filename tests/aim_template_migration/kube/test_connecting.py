@@ -90,7 +90,7 @@ def test_a_plugin_runs_again_when_its_token_expires(server, connected, counting_
     server.answer = lambda received: Reply(200, SERVICE)
     cluster.get(AIM_SERVICE, "llama", "team-a")
     now[0] += 600
-    cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=True)
+    cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=True))
     assert authorizations(server) == ["Bearer token-1", "Bearer token-1", "Bearer token-2"]
 
 
@@ -115,7 +115,7 @@ def test_a_refused_write_is_not_repeated_but_the_next_request_has_new_credential
     cluster = connected(server, user=counting_plugin())
     server.replies = [UNAUTHORIZED, Reply(200, SERVICE)]
     with pytest.raises(Unauthorized):
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     assert len(server.requests("PATCH")) == 1
     cluster.get(AIM_SERVICE, "llama", "team-a")
     assert authorizations(server)[-1] == "Bearer token-2"
@@ -128,7 +128,7 @@ def test_a_plugin_that_fails_later_sends_nothing(server, connected, counting_plu
     now[0] += 600
     os.truncate(user["exec"]["command"], 0)
     with pytest.raises(CredentialsUnavailable, match=r"patch AIMService team-a/llama: user .* the exec plugin"):
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     assert server.requests() == []
 
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from aim_api.kinds import AIM_SERVICE, POD
-from aim_template_migration.kube import listing
+from aim_template_migration.kube import Pacing, listing
 from aim_template_migration.kube.errors import (
     Forbidden,
     IncompleteList,
@@ -51,6 +51,28 @@ def test_pages_are_put_together_from_one_snapshot(server, connected):
         selectors | {"continue": "x"},
         selectors | {"continue": "y"},
     ]
+
+
+def test_a_limit_in_time_binds_all_pages_together(server, connected):
+    now, sleeps = [0.0], []
+
+    def answer(received):
+        now[0] += 2.0
+        if "continue" in received.query:
+            return refusal(503, "ServiceUnavailable")
+        return page("a", token="x", remaining=1)
+
+    def sleep(seconds):
+        sleeps.append(seconds)
+        now[0] += seconds
+
+    server.answer = answer
+    pacing = Pacing(attempts=1000, first_wait=0.1, longest_wait=0.1, monotonic=lambda: now[0], sleep=sleep)
+    cluster = connected(server, pacing=pacing)
+    with pytest.raises(RequestError):
+        cluster.list(AIM_SERVICE, "team-a", within=7.0)
+    assert 7.0 - 2.1 <= now[0] <= 7.0 + 2.0
+    assert len(sleeps) < 4
 
 
 def test_an_empty_list_is_empty(server, connected):

@@ -156,7 +156,7 @@ def test_a_write_that_was_refused_is_not_sent_again(server, connected, waits, re
     cluster = connected(server)
     server.replies = [reply]
     with pytest.raises(expected):
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     assert len(server.requests()) == 1
     assert waits == []
 
@@ -169,7 +169,7 @@ def test_redirects_are_never_followed_and_credentials_never_leave_for_elsewhere(
         with pytest.raises(UnreadableAnswer, match="redirect"):
             cluster.get(AIM_SERVICE, "llama", "team-a")
         with pytest.raises(OutcomeUnknown, match="redirect"):
-            cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+            cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
         assert len(server.requests("GET")) == len(server.requests("PATCH")) == 1
         assert elsewhere.received == []
 
@@ -179,7 +179,7 @@ def test_an_answer_that_does_not_come_in_time_is_lost(server, write_kubeconfig, 
     cluster = connected(server, options=options, pacing=Pacing(attempts=2, sleep=lambda seconds: None))
     server.answer = lambda received: STALLED
     with pytest.raises(OutcomeUnknown, match=r"no complete answer within 0\.4 seconds"):
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     with pytest.raises(UnreadableAnswer, match=r"no complete answer within 0\.2 seconds"):
         cluster.get(AIM_SERVICE, "llama", "team-a")
     assert [len(server.requests(method)) for method in ("PATCH", "GET")] == [1, 2]
@@ -215,11 +215,14 @@ def test_a_connection_that_ends_in_the_handshake_sent_nothing(server, connected)
     cluster.close()
     server.drop_connections = 1
     with pytest.raises(RequestNotSent, match="no connection to https://127"):
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     assert server.requests() == []
     assert cluster.requests_sent == {"get": 1}
     server.replies = [Reply(200, SERVICE)]
-    assert cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False).body == SERVICE
+    assert (
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)).body
+        == SERVICE
+    )
 
 
 def test_reads_survive_a_short_outage(server, connected, waits):
@@ -239,7 +242,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced_and_the_write_arr
     deadline = time.monotonic() + 5
     while True:  # until the server's close has arrived, the connection looks alive
         try:
-            cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+            cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
             break
         except OutcomeUnknown:
             assert time.monotonic() < deadline
@@ -252,7 +255,10 @@ def test_what_a_server_sends_beyond_an_answer_is_never_the_answer_to_the_next_re
     cluster = connected(server)
     server.replies = [Reply(raw=Reply(200, SERVICE).encoded() + Reply(200, stray).encoded()), Reply(200, SERVICE)]
     assert cluster.get(AIM_SERVICE, "llama", "team-a") == SERVICE
-    assert cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False).body == SERVICE
+    assert (
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)).body
+        == SERVICE
+    )
     assert len(server.requests("PATCH")) == 1
 
 
@@ -261,7 +267,7 @@ def test_connections_are_used_again(server, connected):
     server.answer = lambda received: Reply(200, SERVICE)
     for _ in range(5):
         cluster.get(AIM_SERVICE, "llama", "team-a")
-        cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=True)
+        cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=True))
     assert {received.connection for received in server.received} == {1}
 
 
@@ -270,7 +276,7 @@ def test_a_connection_that_was_idle_for_long_is_not_trusted(server, connected, m
     server.answer = lambda received: Reply(200, SERVICE)
     cluster.get(AIM_SERVICE, "llama", "team-a")
     monkeypatch.setattr("aim_template_migration.kube.transport.LONGEST_IDLE", 0.0)
-    cluster.json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False)
+    cluster.send(cluster.prepare_json_patch(AIM_SERVICE, "llama", "team-a", OPERATIONS, dry_run=False))
     assert [received.connection for received in server.received] == [1, 1, 2]
 
 
@@ -290,7 +296,7 @@ def test_compressed_answers_are_asked_for_and_read(server, connected):
 def test_every_request_says_who_sends_it(server, connected):
     cluster = connected(server)
     server.replies = [Reply(201, PROFILE)]
-    cluster.create(AIM_PROFILE, PROFILE, "team-a", dry_run=True)
+    cluster.send(cluster.prepare_create(AIM_PROFILE, PROFILE, "team-a", dry_run=True))
     (received,) = server.requests()
     assert received.header("user-agent").startswith("aim-template-migration/")
     assert received.values("authorization") == ["Bearer t0ken"]

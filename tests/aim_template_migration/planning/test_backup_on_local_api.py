@@ -27,6 +27,6 @@ def test_every_document_passes_a_dry_run_on_an_empty_cluster(tmp_path):
         cluster = connect(ConnectionOptions(kubeconfig=str(kubeconfig)))
         for document in documents:
             kind = KINDS[document["kind"]].at(document["apiVersion"].rpartition("/")[2])
-            answer = cluster.create(kind, document, "team-a", dry_run=True)
+            answer = cluster.send(cluster.prepare_create(kind, document, "team-a", dry_run=True))
             assert answer.status == 201, document
     assert len(documents) == 14

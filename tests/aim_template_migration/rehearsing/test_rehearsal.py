@@ -155,8 +155,11 @@ def test_without_the_pin_the_same_cutover_rolls_and_the_report_shows_it(rehearsa
         unit = plan.units[0]
         step = next(step for step in unit.steps if isinstance(step, CutOver))
         cluster = rehearsal.connect()
-        cluster.json_patch(
-            AIM_SERVICE, step.service.name, step.service.namespace, without_pin(step.operations), dry_run=False
+        operations = without_pin(step.operations)
+        cluster.send(
+            cluster.prepare_json_patch(
+                AIM_SERVICE, step.service.name, step.service.namespace, operations, dry_run=False
+            )
         )
         cluster.close()
         rehearsal.session.operator.settle()
