@@ -6,6 +6,7 @@ from pathlib import Path
 from aim_template_migration.applying.edits import Edit, find_edits
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, plan_path, read_generated
 from aim_template_migration.applying.preflight import require_sound_plan
+from aim_template_migration.applying.selection import ApplyOptions, select_units
 from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.cli.console import Console, Paint
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
@@ -15,6 +16,7 @@ from aim_template_migration.cli.rendering.text import count, heading, wrapped
 from aim_template_migration.cli.translation import translated
 from aim_template_migration.documents.canonical import digest_bytes
 from aim_template_migration.documents.plan import API_VERSION, Document, PlanError, decode_plan
+from aim_template_migration.documents.private_files import PrivateFileError, require_private_directory
 from aim_template_migration.documents.private_files import read as read_private
 
 KIND = "PlanCheck"
@@ -68,7 +70,7 @@ def _checked(path: Path, data: bytes) -> PlanCheck:
         files = PlanFiles(path, decode_plan(data), sha256)
     except PlanError as error:
         return _result(path, sha256, (), (str(error),))
-    problems = list(structural_faults(files.plan))
+    problems = [*_directory_faults(path.parent), *structural_faults(files.plan)]
     edits: tuple[Edit, ...] = ()
     try:
         edits = find_edits(read_generated(files), files.plan)
@@ -79,10 +81,19 @@ def _checked(path: Path, data: bytes) -> PlanCheck:
     return _result(path, sha256, edits, tuple(problems))
 
 
+def _directory_faults(directory: Path) -> list[str]:
+    try:
+        require_private_directory(directory)
+    except PrivateFileError as error:
+        return [str(error)]
+    return []
+
+
 def _last_word(files: PlanFiles) -> list[str]:
     """Ask apply's own checks, which also cover the evidence files, so that both never disagree."""
     try:
         require_sound_plan(files, "")
+        select_units(files.plan, ApplyOptions(files.path))
     except PlanRejected as error:
         return [str(error)]
     return []

@@ -165,3 +165,29 @@ def test_control_characters_of_a_plan_never_reach_the_terminal(aim, tmp_path, ge
         ran = aim(command, "--plan", plan)
         assert not {"\x1b", "\x07"} & {*ran.out, *ran.err}
         assert "x\\u001b]0;owned\\u0007" in ran.out
+
+
+def assert_refused_by_check_and_apply(aim, plan, words):
+    ran = aim("check", "--plan", plan)
+    assert (ran.code, "apply would refuse this plan" in ran.out) == (3, True)
+    assert words in " ".join(ran.out.split())
+    ran = aim("apply", "--plan", plan)
+    assert ran.code == 4
+    assert words in ran.err
+
+
+def test_a_plan_of_which_every_unit_was_deleted(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", msgspec.structs.replace(generated, units=()), generated=generated)
+    assert_refused_by_check_and_apply(aim, plan, "the plan has no units")
+
+
+def test_a_directory_that_others_can_write(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
+    plan.chmod(0o777)
+    assert_refused_by_check_and_apply(aim, plan, "can be written by others")
+
+
+def test_a_directory_that_is_a_link(aim, tmp_path, generated):
+    write_plan(tmp_path / "plan", generated)
+    (tmp_path / "link").symlink_to("plan")
+    assert_refused_by_check_and_apply(aim, tmp_path / "link", "is a symbolic link")
