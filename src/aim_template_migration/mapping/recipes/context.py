@@ -1,6 +1,6 @@
 """What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aim_api.kinds import (
@@ -73,65 +73,83 @@ class Values:
         return found if isinstance(found, str) else ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Objects of the input by what they are looked up by; the namespace is empty for cluster-scoped kinds."""
+
+    by_name: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
+    image_models: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
+    templates: dict[tuple[str, str, str], list[JsonObject]] = field(default_factory=dict)
+
+    def add(self, value: JsonObject) -> None:
+        """Add an object; of several that are looked up by the same words the first counts."""
+        kind, namespace = get_str(value, "kind") or "", get_str(value, "metadata", "namespace") or ""
+        self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), value)
+        image, model = get_str(value, "spec", "image"), get_str(value, "spec", "modelName")
+        if image and is_image_model(value):
+            self.image_models.setdefault((kind, namespace, image), value)
+        if model:
+            self.templates.setdefault((kind, namespace, model), []).append(value)
+
+
 class Context:
     """Everything a recipe may look up.
 
     Attributes:
-        objects: the objects of the input.
         values: values that were given by hand.
         live: reads a live cluster.
         inline: base image and derived profiles of a custom model go into one AIMModel.
-        drafts: the conversions of the input's objects.
         base_models: models of base images that were written so far, by namespace and name.
     """
 
-    objects: tuple[JsonObject, ...]
-    values: Values = field(default_factory=Values)
-    live: Live = nothing_live
-    inline: bool = False
-    drafts: list[Draft] = field(default_factory=list)
-    base_models: dict[tuple[str, str], JsonObject] = field(default_factory=dict)
-
-    def in_input(self, kinds: Iterable[Kind], namespace: str, name: str) -> JsonObject | None:
-        """Return an object of the input by name, of the first kind that has one."""
-        return next((found for kind in kinds for found in self._named(kind, namespace, name)), None)
+    def __init__(
+        self,
+        objects: Iterable[JsonObject],
+        drafts: Iterable[Draft] = (),
+        *,
+        values: Values | None = None,
+        live: Live = nothing_live,
+        inline: bool = False,
+    ) -> None:
+        self.values = values or Values()
+        self.live = live
+        self.inline = inline
+        self.base_models: dict[tuple[str, str], JsonObject] = {}
+        self._index = _Index()
+        for value in objects:
+            self._index.add(value)
+        self._drafts: dict[tuple[str, str, str], Draft] = {}
+        for draft in drafts:
+            key = (get_str(draft.source, "kind") or "", draft.namespace, draft.name)
+            self._drafts.setdefault(key, draft)
+        self._profiles_beside: dict[str, Beside] = {}
 
     def find(self, kinds: Iterable[Kind], namespace: str, name: str) -> Source | None:
         """Return an object by name, of the first kind that has one: of the input, else of the cluster."""
         if not name:
             return None
         kinds = tuple(kinds)
-        found = self.in_input(kinds, namespace, name)
+        found = next((item for kind in kinds if (item := self._named(kind, namespace, name))), None)
         if found is None:
             live = (self.live(kind, namespace if kind.namespaced else "", name) for kind in kinds)
             found = next((item for item in live if item is not None), None)
         return None if found is None else Source(id_of(found), found)
-
-    def model(self, namespace: str, name: str) -> Source | None:
-        """Return the model that a name means in a namespace."""
-        return self.find((AIM_MODEL, AIM_CLUSTER_MODEL), namespace, name)
 
     def runtime_configs(self, namespace: str, name: str) -> tuple[Source, ...]:
         """Return the runtime configs that a name means in a namespace, lowest precedence first."""
         found = (self.find((kind,), namespace, name) for kind in (AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG))
         return tuple(config for config in found if config is not None)
 
-    def models_of_image(self, namespace: str, image: str, *, cluster: bool) -> Iterator[JsonObject]:
-        """Yield the models of the input that onboard an image and nothing else."""
+    def model_of_image(self, namespace: str, image: str, *, cluster: bool) -> JsonObject | None:
+        """Return a model of the input that onboards an image and nothing else."""
         kinds = (AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL)
-        for kind in kinds:
-            for found in self._of_kind(kind, namespace):
-                if get_str(found, "spec", "image") == image and is_image_model(found):
-                    yield found
+        found = (self._index.image_models.get((kind.name, _own(kind, namespace), image)) for kind in kinds)
+        return next((model for model in found if model is not None), None)
 
-    def templates_of(self, namespace: str, model: str, *, cluster: bool) -> Iterator[JsonObject]:
-        """Yield the templates of the input that belong to a model."""
-        kinds = (AIM_CLUSTER_SERVICE_TEMPLATE,) if cluster else (AIM_SERVICE_TEMPLATE,)
-        for kind in kinds:
-            for found in self._of_kind(kind, namespace):
-                if get_str(found, "spec", "modelName") == model:
-                    yield found
+    def templates_of(self, namespace: str, model: str, *, cluster: bool) -> list[JsonObject]:
+        """Return the templates of the input that belong to a model."""
+        kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
+        return self._index.templates.get((kind.name, _own(kind, namespace), model), [])
 
     def profile_is_written(self, namespace: str, name: str) -> bool:
         """Return whether the output has a profile of this name."""
@@ -143,24 +161,21 @@ class Context:
         Where there is none, a profile counts that a conversion writes beside.
         """
         kinds = tuple(kinds)
-        for kind in kinds:
-            wanted = (kind.name, namespace if kind.namespaced else "", name)
-            for draft in self.drafts:
-                if (get_str(draft.source, "kind"), draft.namespace, draft.name) == wanted:
-                    return draft
-        ids = {object_id(kind.name, namespace if kind.namespaced else "", name) for kind in kinds}
-        made = (beside for draft in self.drafts for beside in draft.beside)
-        return next((beside for beside in made if beside.id in ids), None)
+        drafts = (self._drafts.get((kind.name, _own(kind, namespace), name)) for kind in kinds)
+        beside = (self._profiles_beside.get(object_id(kind.name, _own(kind, namespace), name)) for kind in kinds)
+        return next((found for found in (*drafts, *beside) if found is not None), None)
 
-    def _named(self, kind: Kind, namespace: str, name: str) -> Iterator[JsonObject]:
-        return (found for found in self._of_kind(kind, namespace) if get_str(found, "metadata", "name") == name)
+    def know(self, beside: Iterable[Beside]) -> None:
+        """Take note of objects that a conversion writes beside."""
+        for made in beside:
+            self._profiles_beside.setdefault(made.id, made)
 
-    def _of_kind(self, kind: Kind, namespace: str) -> Iterator[JsonObject]:
-        for found in self.objects:
-            if get_str(found, "kind") != kind.name:
-                continue
-            if not kind.namespaced or (get_str(found, "metadata", "namespace") or "") == namespace:
-                yield found
+    def _named(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
+        return self._index.by_name.get((kind.name, _own(kind, namespace), name))
+
+
+def _own(kind: Kind, namespace: str) -> str:
+    return namespace if kind.namespaced else ""
 
 
 LEGACY_MODEL_FIELDS = ("custom", "customTemplates", "modelSources", "profileCopy", "derivedFrom")

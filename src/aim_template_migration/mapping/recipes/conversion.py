@@ -86,12 +86,13 @@ def convert_objects(
     """
     drafts = [_draft(value) for value in objects]
     known = [draft for draft in drafts if draft is not None]
-    own = tuple(value for value in objects if is_aim_object(value))
-    context = Context(own, values or Values(), live, inline, known)
+    own = (value for value in objects if is_aim_object(value))
+    context = Context(own, known, values=values, live=live, inline=inline)
     for kind, recipe in _RECIPES:
         for draft in known:
             if get_str(draft.source, "kind") == kind and not draft.gaps:
                 recipe(draft, context)
+                context.know(draft.beside)
     for draft in known:
         if not draft.unchanged:
             draft.finish()

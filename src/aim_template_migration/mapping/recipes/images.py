@@ -47,7 +47,7 @@ def base_model(
     wanted = context.values.text(draft.source, "baseImage") or image
     name = context.values.text(draft.source, "baseModelName")
     namespace = "" if cluster else draft.namespace
-    known = next(context.models_of_image(namespace, wanted, cluster=cluster), None) if wanted else None
+    known = context.model_of_image(namespace, wanted, cluster=cluster) if wanted else None
     if known is not None and name in ("", get_str(known, "metadata", "name")):
         _account_image(draft, place, image, wanted, id_of(known))
         return {"name": get_str(known, "metadata", "name") or ""}, None

@@ -1,7 +1,5 @@
 """AIMModel and AIMClusterModel: which recipe fits (G, "Custom models", "Fine-tunes", "Resource mapping")."""
 
-from collections.abc import Iterator
-
 from aim_api.tree import JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import (
@@ -63,7 +61,8 @@ def _profiles_of_the_image(draft: Draft, context: Context, spec: JsonObject, *, 
 def _sources(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Sources live on each profile: on those of custom templates and of templates of the input."""
     path = ("spec", "modelSources")
-    names = [get_str(item, "metadata", "name") or "" for item in _templates(draft, context, cluster=cluster)]
+    templates = context.templates_of(draft.namespace, draft.name, cluster=cluster)
+    names = [get_str(item, "metadata", "name") or "" for item in templates]
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
     made = [context.profile(kinds, draft.namespace, name) for name in names]
     profiles = [*(found.value for found in made if found), *(beside.value for beside in draft.beside)]
@@ -78,10 +77,6 @@ def _sources(draft: Draft, context: Context, *, cluster: bool) -> None:
         return
     draft.drop(path)
     draft.account(path, having[0], path, fate=Fate.RENAMED)
-
-
-def _templates(draft: Draft, context: Context, *, cluster: bool) -> Iterator[JsonObject]:
-    return context.templates_of(draft.namespace, draft.name, cluster=cluster)
 
 
 def _default_template(draft: Draft, context: Context, *, cluster: bool) -> None:

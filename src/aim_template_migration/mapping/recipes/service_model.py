@@ -28,7 +28,7 @@ def convert_service_model(draft: Draft, context: Context) -> None:
 
 def _image(draft: Draft, context: Context, image: str) -> None:
     path: Path = (*_MODEL, "image")
-    known = next(context.models_of_image(draft.namespace, image, cluster=False), None)
+    known = context.model_of_image(draft.namespace, image, cluster=False)
     name = context.values.text(draft.source, "modelName") or get_str(known, "metadata", "name") or ""
     name = name or image_model_name(image)
     written = context.base_models.get((draft.namespace, name))
