@@ -21,6 +21,8 @@ from aim_template_migration.documents.plan import Document
 from aim_template_migration.documents.private_files import open_private, sync_directory, write_all
 
 LOCK_NAME = "apply.lock"
+_HELD = "that process, or a child of it, still lives on this host"
+_WAIT = "wait for it to end, and leave its lock alone"
 _LONGEST_HOLDER = 65536
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -125,7 +127,8 @@ def describe_holder(path: Path) -> str:
 
 def read_lock(path: Path) -> LockReading:
     """Read the lock file at ``path`` without changing it."""
-    remove = f"only after proving that no apply runs, remove it: rm -- {shlex.quote(str(path))}"
+    quoted = shlex.quote(str(path))
+    remove = f"only after proving that no apply runs, remove it: rm -- {quoted}"
     try:
         # A pipe of this name must not make us wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -133,7 +136,10 @@ def read_lock(path: Path) -> LockReading:
         return LockReading(f"{path} exists but can't be read ({error.strerror}), so its holder is unknown; {remove}")
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return LockReading(f"{path} exists but is no regular file, so no apply made it; {remove}")
+            return LockReading(
+                f"{path} exists but is no regular file, so no apply made it; "
+                f"find out what it is, and move it away: mv -n -- {quoted} {quoted}.found"
+            )
         holder = msgspec.json.decode(os.read(descriptor, _LONGEST_HOLDER), type=Holder)
         alive, gone = _liveness(descriptor, holder)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -144,7 +150,7 @@ def read_lock(path: Path) -> LockReading:
         os.close(descriptor)
     return LockReading(
         f"{path} is held by run {holder.run_id} (process {holder.pid} on host {holder.host}: {holder.command}); "
-        f"{alive}; {remove}",
+        f"{alive}; {_WAIT if alive == _HELD else remove}",
         gone,
     )
 
@@ -159,7 +165,7 @@ def _liveness(descriptor: int, holder: Holder) -> tuple[str, bool]:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            return "that process, or a child of it, still lives on this host", False
+            return _HELD, False
         return "whether it still runs can't be told on this file system", False
     fcntl.flock(descriptor, fcntl.LOCK_UN)
     if _process_start(holder.pid) == holder.process_start and holder.process_start:

@@ -1,13 +1,20 @@
 """What is checked before a run starts: the plan's approval, edits, structure, evidence and cluster. No writes."""
 
 import contextlib
+import secrets
 import shlex
 from pathlib import Path
 
 from aim_api.kinds import AIM_SERVICE, AIM_TEMPLATE_CACHE, Kind
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.edits import find_edits
-from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, journal_path, read_generated
+from aim_template_migration.applying.plan_files import (
+    RESULT_NAME,
+    PlanFiles,
+    PlanRejected,
+    journal_path,
+    read_generated,
+)
 from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.documents.canonical import digest_bytes
 from aim_template_migration.documents.evidence import evidence_file_name
@@ -28,9 +35,11 @@ def require_no_result(result: Path) -> None:
     """Refuse a result or journal that exists, a dry run's included, and name the command that archives both.
 
     Raises:
-        PlanRejected: one exists.
+        PlanRejected: one exists, or ``result`` is a file of another kind, such as the plan itself.
     """
     present = tuple(path for path in (result, journal_path(result)) if path.exists() or path.is_symlink())
+    if present == (result,) and result.name != RESULT_NAME and not _is_result(result):
+        raise PlanRejected(f"--result {result} exists already and is no result of apply; choose another --result")
     if present:
         raise PlanRejected(
             f"{present[0]} exists already and is never overwritten; archive it first: "
@@ -39,8 +48,14 @@ def require_no_result(result: Path) -> None:
 
 
 def archive_command(files: tuple[Path, ...], run_id: str) -> str:
-    """Return the shell command that archives the files of a run, names unchanged."""
-    folder = shlex.quote(str(files[0].parent / "archive" / run_id))
+    """Return the shell command that archives the files of a run, names unchanged.
+
+    Args:
+        files: the files.
+        run_id: the run's id; where it is unknown or no id, the directory gets a name that was never given before.
+    """
+    name = run_id if run_id.isalnum() else f"unknown-run-{secrets.token_hex(4)}"
+    folder = shlex.quote(str(files[0].parent / "archive" / name))
     return f"mkdir -p -m 700 -- {folder} && mv -n -- {shlex.join(map(str, files))} {folder}/"
 
 
@@ -207,7 +222,7 @@ def _require_evidence_unchanged(directory: Path, unit: Unit) -> None:
 
 
 def _run_id(result: Path) -> str:
-    """Return the run id of a former run: from its result, else from its journal."""
+    """Return the run id of a former run: from its result, else from its journal, else an empty one."""
     found = ""
     with contextlib.suppress(PrivateFileError, ResultError):
         found = decode_result(read(result)).run_id
@@ -215,7 +230,15 @@ def _run_id(result: Path) -> str:
         with contextlib.suppress(PrivateFileError):
             entries = read_journal(read(journal_path(result))).entries
             found = (get_str(entries[0].facts, "runId") or "") if entries else ""
-    return found if found.isalnum() else "unknown-run"
+    return found
+
+
+def _is_result(path: Path) -> bool:
+    try:
+        decode_result(read(path))
+    except (PrivateFileError, ResultError):
+        return False
+    return True
 
 
 def _some(findings: list[str] | tuple[str, ...]) -> str:

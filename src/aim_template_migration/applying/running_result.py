@@ -98,11 +98,6 @@ class RunningResult:
         with self._lock:
             return any(attempt.unit == unit_id and not attempt.dry_run for attempt in self._open.values())
 
-    def unfinished(self) -> tuple[str, ...]:
-        """Return the ids of units that have no ending yet, in plan order."""
-        with self._lock:
-            return tuple(unit_id for unit_id in self._order if unit_id not in self._finished)
-
     def counts(self) -> dict[str, int]:
         """Return the number of endings so far, by status, every status named."""
         with self._lock:

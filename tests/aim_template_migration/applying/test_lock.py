@@ -52,7 +52,20 @@ def test_a_second_run_is_refused_and_told_of_the_first(tmp_path):
         assert lock.is_ours()
     assert f"is held by run r1 (process {os.getpid()} on host {socket.gethostname()}: apply --plan x)" in message
     assert "that process, or a child of it, still lives on this host" in message
+    assert message.endswith("; wait for it to end, and leave its lock alone")
+
+
+def test_a_lock_whose_holder_is_gone_is_removed_by_people_only(tmp_path):
+    forge(tmp_path, pid=2**22 + 1)
+    message = held(tmp_path)
     assert f"only after proving that no apply runs, remove it: rm -- {tmp_path / LOCK_NAME}" in message
+
+
+def test_a_directory_in_the_place_of_the_lock_is_moved_away_by_the_printed_command(tmp_path):
+    (tmp_path / LOCK_NAME).mkdir()
+    subprocess.run(["sh", "-c", held(tmp_path).rpartition("move it away: ")[2]], check=True)
+    assert not (tmp_path / LOCK_NAME).exists()
+    assert (tmp_path / f"{LOCK_NAME}.found").is_dir()
 
 
 def test_the_printed_command_works_with_spaces(tmp_path):

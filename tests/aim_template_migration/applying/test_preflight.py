@@ -69,7 +69,22 @@ def test_the_archive_is_named_after_the_journals_run_where_the_result_is_lost(be
     assert f"archive/{outcome.result.run_id} &&" in command
     assert len(shlex.split(command.partition("&&")[2])) == 5
     journal_path(bench.result_path).write_text("nonsense")
-    assert "archive/unknown-run &&" in rejected(bench)
+    assert "archive/unknown-run-" in rejected(bench)
+
+
+def test_what_is_archived_of_unknown_runs_never_lands_in_one_directory(bench):
+    for _ in range(2):
+        journal_path(bench.result_path).write_text("nonsense")
+        command = rejected(bench).partition("archive it first: ")[2]
+        subprocess.run(["sh", "-c", command], check=True)
+        assert not journal_path(bench.result_path).exists()
+    assert len(list((bench.plan_directory / "archive").iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", ["plan.json", "plan.generated.json", "backup.yaml", "apply.lock"])
+def test_a_result_under_the_name_of_another_file_is_never_archived(bench, name):
+    message = rejected(bench, result=bench.plan_directory / name)
+    assert message.endswith("is no result of apply; choose another --result")
 
 
 def test_an_approval_binds_to_the_bytes(bench):

@@ -7,6 +7,7 @@ import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_template_migration.applying.events import StepProgress
+from aim_template_migration.documents.codes import CODES
 from aim_template_migration.kube.errors import Conflict, Invalid, ServiceUnavailable, TooManyRequests, UnreadableAnswer
 from aim_template_migration.kube.requests import Action
 from tests.aim_template_migration.applying.bench import unit_of
@@ -671,6 +672,22 @@ def test_a_download_that_starts_after_the_cutover_halts_the_others(several):
         download_job(bench.fleet) if (request.name, when, request.dry_run) == ("svc-00", "after", False) else None
     )
     assert [unit.code for unit in bench.apply().result.units] == ["DownloadStarted", "HaltedAfterRollout"]
+
+
+# What is said of an ending holds wherever it comes
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("PinTerminating", ("what completed steps wrote before stays as it is",)),
+        ("InferenceServiceNotReady", ("on the profile pipeline", "AlreadyCutOver", "still runs on its template")),
+        ("PodsChanged", ("--baseline", "verify")),
+        ("DownloadStarted", ("Before its cutover", "after it")),
+    ],
+)
+def test_an_advice_fits_before_and_after_the_cutover(code, words):
+    assert [word for word in words if word not in CODES[code].advice] == []
 
 
 # Deadlines

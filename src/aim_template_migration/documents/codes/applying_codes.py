@@ -25,7 +25,7 @@ APPLYING_CODES: tuple[Code, ...] = (
         (
             "PinTerminating",
             "A pinned object is being deleted.",
-            "Find out who deletes it; nothing was or will be written for it. Plan again once that is settled.",
+            "Find out who deletes it. The service was not cut over; what completed steps wrote before stays as it is. Plan again once that is settled.",
         ),
         (
             "TargetDiffers",
@@ -72,12 +72,12 @@ APPLYING_CODES: tuple[Code, ...] = (
         (
             "PodsChanged",
             "A pod restarted or vanished with an unchanged pod template.",
-            "The cutovers of this run are halted. Look at the pod's events and its node before going on.",
+            "The cutovers of this run are halted. Look at the pod's events and its node before going on. The service is on the profile pipeline: verify compares its pods again, and so does a rerun with --baseline and the archived result of this run.",
         ),
         (
             "InferenceServiceNotReady",
             "The InferenceService is not Ready.",
-            "Stop and restore serving health with the service's owners first.",
+            "Stop and restore serving health with the service's owners first. Where CutOver is among the completed steps, the service is on the profile pipeline, and a rerun proves it again and answers AlreadyCutOver; else it still runs on its template.",
         ),
         (
             "WriteConflict",
