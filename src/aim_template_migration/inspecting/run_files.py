@@ -123,7 +123,7 @@ def _lock(files: PlanFiles) -> LockReading | None:
 
 def _archive(path: Path, run_id: str) -> str:
     present = tuple(file for file in (path, journal_path(path)) if os.path.lexists(file))
-    return archive_command(present, run_id or "unknown-run") if present else ""
+    return archive_command(present, run_id) if present else ""
 
 
 def _head(journal: JournalReading | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from aim_template_migration.cli.options.shared import (
     read_connection,
     read_run,
 )
-from aim_template_migration.cli.options.values import duration, duration_text, sha256
+from aim_template_migration.cli.options.values import duration, duration_text, file_path, sha256
 
 _PARALLEL = 1
 _SOAK = "30s"
@@ -73,11 +73,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plan-sha256", type=sha256, metavar="HEX", help="refuse any plan file but the approved one")
     parser.add_argument(
-        "--result", type=Path, metavar="FILE", help="result file to make (default: apply-result.json beside the plan)"
+        "--result",
+        type=file_path,
+        metavar="FILE",
+        help="result file to make (default: apply-result.json beside the plan)",
     )
     parser.add_argument(
         "--baseline",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="archived result of an earlier run, whose pods a rerun compares with",
     )

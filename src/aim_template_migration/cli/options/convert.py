@@ -7,6 +7,7 @@ from typing import Literal
 
 from aim_template_migration.cli.failures import wrong_usage
 from aim_template_migration.cli.options.shared import ConnectionArguments, declare_connection, read_connection
+from aim_template_migration.cli.options.values import file_path
 
 Output = Literal["yaml", "json"]
 
@@ -73,7 +74,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def _declare_knowledge(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
-        "--values", type=Path, metavar="FILE", help="values by object: image, aimId, modelSources, baseImage, ..."
+        "--values", type=file_path, metavar="FILE", help="values by object: image, aimId, modelSources, baseImage, ..."
     )
     group.add_argument(
         "--from-cluster",
@@ -87,7 +88,10 @@ def _declare_knowledge(group: "argparse._ArgumentGroup") -> None:
         help="write the manifests of a cluster after the commit of this plan, so that Git can follow it",
     )
     group.add_argument(
-        "--result", type=Path, metavar="FILE", help="result of that commit (default: apply-result.json beside the plan)"
+        "--result",
+        type=file_path,
+        metavar="FILE",
+        help="result of that commit (default: apply-result.json beside the plan)",
     )
     group.add_argument("-n", "--namespace", default="", metavar="NS", help="namespace of objects that state none")
     group.add_argument(
@@ -100,10 +104,10 @@ def _declare_knowledge(group: "argparse._ArgumentGroup") -> None:
 def _declare_writing(group: "argparse._ArgumentGroup") -> None:
     where = group.add_mutually_exclusive_group()
     where.add_argument("--in-place", action="store_true", help="replace the files, each in one step")
-    where.add_argument("--file", type=Path, metavar="FILE", help="write to FILE instead of standard output")
+    where.add_argument("--file", type=file_path, metavar="FILE", help="write to FILE instead of standard output")
     group.add_argument("--check", action="store_true", help="write nothing; exit 3 if a file would change")
     group.add_argument("--diff", action="store_true", help="write the differences instead of the manifests")
-    group.add_argument("--ledger", type=Path, metavar="FILE", help="write what became of every field, as JSON")
+    group.add_argument("--ledger", type=file_path, metavar="FILE", help="write what became of every field, as JSON")
 
 
 def read(parsed: argparse.Namespace) -> ConvertArguments:

@@ -10,6 +10,7 @@ from aim_template_migration.cli.options.shared import (
     declare_output,
     read_connection,
 )
+from aim_template_migration.cli.options.values import file_path
 
 PHASES = range(1, 11)
 
@@ -37,13 +38,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("check",), help="compare the unit with its evidence; writes the record only")
     group = parser.add_argument_group("what to check")
     group.add_argument(
-        "--evidence", type=Path, required=True, metavar="FILE", help="dedicated-handoff-*.json of the plan directory"
+        "--evidence",
+        type=file_path,
+        required=True,
+        metavar="FILE",
+        help="dedicated-handoff-*.json of the plan directory",
     )
     group.add_argument(
         "--phase", type=int, choices=PHASES, metavar="1..10", help="phase of the procedure (default: found by reading)"
     )
     group.add_argument(
-        "--record", type=Path, metavar="FILE", help="record of the checks: read if it exists, then appended to"
+        "--record", type=file_path, metavar="FILE", help="record of the checks: read if it exists, then appended to"
     )
     declare_connection(parser)
     declare_output(parser)

@@ -11,6 +11,7 @@ from aim_template_migration.cli.options.shared import (
     declare_plan,
     read_connection,
 )
+from aim_template_migration.cli.options.values import file_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def declare_run_files(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the options that name a run's result and the units to look at."""
     parser.add_argument(
         "--result",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="result of the run, also an archived one (default: apply-result.json beside the plan)",
     )

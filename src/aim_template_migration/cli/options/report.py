@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aim_template_migration.cli.options.shared import declare_output
+from aim_template_migration.cli.options.values import file_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--result",
-        type=Path,
+        type=file_path,
         nargs="+",
         action="extend",
         metavar="FILE",
@@ -46,7 +47,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--file",
         required=True,
-        type=Path,
+        type=file_path,
         metavar="FILE.html",
         help="the page; it may replace an earlier report, never another file",
     )

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from pathlib import Path
 
 from aim_template_migration.cli.failures import wrong_usage
 from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
@@ -53,6 +54,18 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return int(text)
+
+
+def file_path(text: str) -> Path:
+    """Return the path of a file.
+
+    Raises:
+        argparse.ArgumentTypeError: it can only be a directory.
+    """
+    path = Path(text)
+    if path.name in ("", "..") or text.endswith("/"):
+        raise argparse.ArgumentTypeError(f"{text!r} names no file; write the file's name, too")
+    return path
 
 
 def whole(text: str) -> int:

@@ -12,6 +12,7 @@ from aim_template_migration.cli.options.shared import (
     declare_plan,
     read_connection,
 )
+from aim_template_migration.cli.options.values import file_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_run_files(parser, "verify")
     parser.add_argument(
         "--emit-script",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="also write a reviewable shell script for the live validation, made from the plan",
     )

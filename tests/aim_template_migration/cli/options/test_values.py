@@ -68,3 +68,24 @@ def test_only_explicit_namespaces_are_taken(given, every, words):
     assert words in str(stopped.value)
     assert stopped.value.exit_code == 2
     assert "--namespace" in stopped.value.hint
+
+
+@pytest.mark.parametrize("path", ["/", ".", "..", "", "plans/", "plans/.."])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["apply", "--plan", "p", "--result"],
+        ["apply", "--plan", "p", "--baseline"],
+        ["inspect", "--plan", "p", "--result"],
+        ["verify", "--plan", "p", "--emit-script"],
+        ["report", "--plan", "p", "--file"],
+        ["convert", "m.yaml", "--file"],
+        ["convert", "m.yaml", "--ledger"],
+        ["handoff", "check", "--evidence"],
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_names_no_file_is_wrong_usage(aim, command, path):
+    ran = aim(*command, path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "names no file" in ran.err
