@@ -78,6 +78,7 @@ class RehearsalSession:
         self._operator: BridgeOperator | None = None
 
     def __enter__(self) -> Self:
+        self._progress("starting a local Kubernetes API and a simulated operator")
         with contextlib.ExitStack() as stack:
             self._server = stack.enter_context(LocalApiServer(identities=IDENTITIES, faults=self._faults))
             self._server.install_crds(load_crds())
@@ -134,9 +135,14 @@ class RehearsalSession:
         size = len(self.world.objects) + len(self.world.desired)
         self.operator.settle(_SETTLE_SECONDS + _SETTLE_SECONDS_PER_OBJECT * size)
 
+    def mend_operator(self) -> None:
+        """Start the operator again as one that behaves, and let it come to rest."""
+        self.operator.mend()
+        self.settle()
+
     @property
     def settings(self) -> Settings:
-        """The operator's settings."""
+        """The settings that the operator was first started with."""
         return self._settings
 
     def kubeconfig(self, identity: str = MIGRATION) -> Path:

@@ -5,7 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Self
 
@@ -110,6 +110,16 @@ class BridgeOperator:
             self._watches.append(watch)
             self._spawn(f"watch-{kind.plural}", self._follow, kind, watch)
         self._spawn("reconcile", self._run)
+
+    def mend(self) -> None:
+        """Start again as a build that behaves, with the memory of what was loaded.
+
+        Raises:
+            ApiError: the server cannot be read.
+        """
+        self.stop()
+        self._settings = replace(self._settings, misbehaviour=Misbehaviour.NONE)
+        self.start()
 
     def stop(self) -> None:
         """End all threads; a stopped operator can be started again."""

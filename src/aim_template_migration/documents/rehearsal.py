@@ -88,6 +88,40 @@ class AuditCounts(Document, frozen=True):
     secret_reads: int
 
 
+class FaultAnswer(Document, frozen=True):
+    """How a unit ended in the run with the fault.
+
+    Attributes:
+        id: the unit.
+        status: its status, or ``inFlight`` where the process was killed over it.
+        code: why, as a code of the closed set, or empty.
+        next_step: what the tool says to do next, or empty.
+    """
+
+    id: str
+    status: str
+    code: str
+    next_step: str
+
+
+class RehearsedFault(Document, frozen=True):
+    """The fault of a rehearsal; the report's counts and statuses are those of the rerun after it.
+
+    Attributes:
+        name: its name in the catalogue.
+        step: the step at which it was to come up.
+        happened: whether it came up at all.
+        answers: how the automatic units ended in the run with the fault.
+        rerun: whether a rerun followed.
+    """
+
+    name: str
+    step: str
+    happened: bool
+    answers: tuple[FaultAnswer, ...]
+    rerun: bool
+
+
 class RehearsalReport(Document, frozen=True):
     """The whole report.
 
@@ -101,6 +135,7 @@ class RehearsalReport(Document, frozen=True):
         audit: what the tool's identity did.
         supplied_by_simulation: proofs that the simulation supplied, which a real cluster must supply itself.
         not_rehearsed: what this rehearsal could not show of the cluster or the files that it was made from.
+        fault: the fault that was asked for, None for none.
     """
 
     schema: str = msgspec.field(name="$schema")
@@ -115,6 +150,7 @@ class RehearsalReport(Document, frozen=True):
     audit: AuditCounts
     supplied_by_simulation: tuple[str, ...]
     not_rehearsed: tuple[str, ...] = ()
+    fault: RehearsedFault | None = None
 
 
 def encode_report(report: RehearsalReport) -> bytes:

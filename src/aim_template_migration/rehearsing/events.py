@@ -7,7 +7,8 @@ from typing import Protocol
 
 from aim_template_migration.applying.plan_files import PlanFiles
 from aim_template_migration.applying.run import ApplyOutcome
-from aim_template_migration.documents.rehearsal import RehearsalReport
+from aim_template_migration.documents.rehearsal import RehearsalReport, RehearsedFault
+from aim_template_migration.rehearsing.faults import ChosenFault
 from aim_template_migration.rehearsing.observation import ServiceFacts
 
 
@@ -41,9 +42,17 @@ class PlanMade:
 
 @dataclass(frozen=True, slots=True)
 class RunBegins:
-    """A dry run or the commit begins."""
+    """A dry run or a commit begins.
+
+    Attributes:
+        commit: which of both.
+        fault: the fault that is to come up in it, None for none.
+        rerun: whether it follows a commit with a fault.
+    """
 
     commit: bool
+    fault: ChosenFault | None = None
+    rerun: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,23 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultAnswered:
+    """The commit with the fault is over, and what an administrator does next has been done.
+
+    Attributes:
+        chosen: the fault.
+        answered: whether it came up, and how the units ended.
+        refusal: what the next apply said while the lock of a killed one was there, or empty.
+        archive: where result and journal went.
+    """
+
+    chosen: ChosenFault
+    answered: RehearsedFault
+    refusal: str
+    archive: Path
+
+
+@dataclass(frozen=True, slots=True)
 class RehearsalClosed:
     """Nothing further happens; the report says all of it.
 
@@ -76,7 +102,7 @@ class RehearsalClosed:
     directory: Path
 
 
-Chapter = FleetLoaded | PlanMade | RunBegins | RunEnded | RehearsalClosed
+Chapter = FleetLoaded | PlanMade | RunBegins | RunEnded | FaultAnswered | RehearsalClosed
 
 
 class Audience(Protocol):

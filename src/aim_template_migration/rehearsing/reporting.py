@@ -13,6 +13,7 @@ from aim_template_migration.documents.rehearsal import (
     PodComparison,
     ReasonCode,
     RehearsalReport,
+    RehearsedFault,
     RehearsedUnit,
 )
 from aim_template_migration.documents.result import ApplyResult
@@ -29,7 +30,14 @@ Services = Mapping[str, ServiceFacts]
 
 
 def report_of(
-    files: PlanFiles, subject: Subject, result: ApplyResult, *, before: Services, after: Services, audit: AuditSummary
+    files: PlanFiles,
+    subject: Subject,
+    result: ApplyResult,
+    *,
+    before: Services,
+    after: Services,
+    audit: AuditSummary,
+    fault: RehearsedFault | None = None,
 ) -> RehearsalReport:
     """Return the report of a rehearsal whose last run gave ``result``."""
     statuses = {unit.id: unit.status for unit in result.units}
@@ -48,6 +56,7 @@ def report_of(
         audit=AuditCounts(audit.mutations, audit.dry_runs, audit.deletes, audit.secret_reads),
         supplied_by_simulation=(*SUPPLIED_BY_SIMULATION, *subject.supplied),
         not_rehearsed=subject.not_rehearsed,
+        fault=fault,
     )
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from aim_rehearsal.worlds import RefusedError, load_world, world_names
+from aim_rehearsal.faults import Trouble
+from aim_rehearsal.worlds import RefusedError
 from aim_template_migration.applying.events import Event, Listener, nobody
+from aim_template_migration.cli.catalogues import list_faults, list_worlds
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, first_of
-from aim_template_migration.cli.failures import not_started
+from aim_template_migration.cli.failures import not_started, wrong_usage
 from aim_template_migration.cli.interrupts import stopping_on_signals
 from aim_template_migration.cli.options.rehearse import RehearseArguments, read
 from aim_template_migration.cli.parser import PROG
@@ -22,34 +24,17 @@ from aim_template_migration.cli.progress import progress_of
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.serving import serving_lines
 from aim_template_migration.cli.rendering.story import chapter_lines
-from aim_template_migration.cli.rendering.text import wrapped
 from aim_template_migration.cli.subjects import subject_of, told
 from aim_template_migration.cli.translation import translated
 from aim_template_migration.cli.work_tree import work_tree_warning
-from aim_template_migration.documents.plan import API_VERSION, Document
 from aim_template_migration.documents.private_files import require_absent
-from aim_template_migration.rehearsing.events import Chapter, RunBegins, RunEnded
+from aim_template_migration.rehearsing.events import Chapter, FaultAnswered, RehearsalClosed, RunBegins, RunEnded
+from aim_template_migration.rehearsing.faults import ChosenFault, FaultError, choose_fault
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RehearsalOutcome, RunTuning
 from aim_template_migration.rehearsing.subject import Subject
 
 _PLAN_DIRECTORY = "migration-plan"
 _STOPPING = "stopping the local API and its operator"
-
-
-class WorldEntry(Document, frozen=True):
-    """One sample fleet: its name, what it shows, and every outcome and reason in its plan."""
-
-    name: str
-    summary: str
-    codes: tuple[str, ...]
-
-
-class WorldList(Document, frozen=True):
-    """The answer of ``rehearse --list-worlds``."""
-
-    api_version: str
-    kind: str
-    worlds: tuple[WorldEntry, ...]
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -60,14 +45,19 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     """
     arguments = read(parsed)
     if arguments.list_worlds:
-        return _list_worlds(console)
+        return list_worlds(console)
+    if arguments.list_faults:
+        return list_faults(console)
+    fault = _fault(arguments)
     stop = threading.Event()
-    with translated(), _directories(arguments, console) as (work_dir, directory):
+    with translated(), _directories(arguments, console) as places:
         subject = subject_of(arguments, console)
         with (
             stopping_on_signals(stop, console),
-            _started(arguments, subject, work_dir, directory, console) as rehearsal,
+            _started(_options(arguments, subject, fault, places, console)) as rehearsal,
         ):
+            if arguments.by_hand and fault is not None:
+                rehearsal.arm()
             code = DONE.number if arguments.by_hand else _run(rehearsal, arguments, console, stop)
             if arguments.serve and not stop.is_set():
                 _serve(rehearsal, arguments, console, stop)
@@ -75,14 +65,12 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 
 @contextlib.contextmanager
-def _started(
-    arguments: RehearseArguments, subject: Subject, work_dir: Path, directory: Path, console: Console
-) -> Iterator[Rehearsal]:
+def _started(options: RehearsalOptions) -> Iterator[Rehearsal]:
     """Yield the rehearsal with its local API up; the server may refuse objects that stood in files."""
-    told(console)("starting a local Kubernetes API and a simulated operator")
+    subject = options.subject
     with contextlib.ExitStack() as stack:
         try:
-            rehearsal = stack.enter_context(Rehearsal(_options(arguments, subject, work_dir, directory, console)))
+            rehearsal = stack.enter_context(Rehearsal(options))
         except RefusedError as error:
             raise not_started(f"{subject.places.get(error.reference, subject.world.name)}: {error}") from error
         except TimeoutError as error:
@@ -106,7 +94,7 @@ class _Telling:
 
     def chapter(self, chapter: Chapter) -> None:
         """Tell one chapter."""
-        if isinstance(chapter, RunEnded):
+        if isinstance(chapter, RunEnded | FaultAnswered | RehearsalClosed):
             self._drawing.close()
         if self._console.format == "table":
             self._console.answer("\n".join(chapter_lines(chapter, self._console.paint, self._console.width)))
@@ -129,9 +117,26 @@ def _run(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, s
 
 
 def _exit_code(outcome: RehearsalOutcome) -> int:
-    """Return the code of the run: of dry run and commit the one that comes first in the table."""
+    """Return the code of the run: of dry run and commit, after a fault the rerun, what comes first in the table."""
     codes = [outcome.dry_run.exit_code, *([outcome.commit.exit_code] if outcome.commit else [])]
     return first_of(*codes)
+
+
+def _fault(arguments: RehearseArguments) -> ChosenFault | None:
+    """Return the fault that was asked for.
+
+    Raises:
+        CommandStopped: there is none of this name, or it can't come up there.
+    """
+    if not arguments.fault:
+        return None
+    try:
+        chosen = choose_fault(arguments.fault)
+    except FaultError as error:
+        raise wrong_usage(str(error), hint=f"{PROG} rehearse --list-faults") from error
+    if arguments.by_hand and chosen.fault.trouble is Trouble.KILL:
+        raise wrong_usage("--fault kill needs the run: it kills the apply that the rehearsal itself starts")
+    return chosen
 
 
 def _serve(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, stop: threading.Event) -> None:
@@ -151,9 +156,14 @@ def _serve(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console,
 
 
 def _options(
-    arguments: RehearseArguments, subject: Subject, work_dir: Path, directory: Path, console: Console
+    arguments: RehearseArguments,
+    subject: Subject,
+    fault: ChosenFault | None,
+    places: tuple[Path, Path],
+    console: Console,
 ) -> RehearsalOptions:
     run_arguments = arguments.run
+    work_dir, directory = places
     return RehearsalOptions(
         subject=subject,
         mode=arguments.mode,
@@ -168,6 +178,7 @@ def _options(
             soak_seconds=run_arguments.soak_seconds,
             cutover_deadline_seconds=run_arguments.cutover_deadline_seconds,
         ),
+        fault=fault,
         command=shlex.join([PROG, *sys.argv[1:]]),
         progress=told(console),
     )
@@ -183,19 +194,3 @@ def _directories(arguments: RehearseArguments, console: Console) -> Iterator[tup
             console.warn(warning)
     with tempfile.TemporaryDirectory(prefix="aim-rehearsal-") as name:
         yield Path(name), arguments.output_dir or Path(name) / _PLAN_DIRECTORY
-
-
-def _list_worlds(console: Console) -> int:
-    worlds = tuple(
-        WorldEntry(world.name, world.summary, world.codes) for world in (load_world(name) for name in world_names())
-    )
-    if console.format != "table":
-        console.answer(encode(WorldList(API_VERSION, "WorldList", worlds), console.format))
-        return DONE.number
-    lines: list[str] = []
-    for world in worlds:
-        lines.append(console.paint(world.name, "bold"))
-        lines += wrapped(world.summary, console.width, "  ")
-        lines += wrapped(f"shows: {', '.join(world.codes)}", console.width, "  ", "         ")
-    console.answer("\n".join(lines))
-    return DONE.number

@@ -36,6 +36,8 @@ class RehearseArguments:
         output_dir: the plan directory to make and keep, None for a temporary one.
         serve: stay up after the run.
         by_hand: stay up instead of the run.
+        fault: the fault that comes up in the commit, as ``NAME`` or ``NAME@STEP``, or empty.
+        list_faults: list the faults instead.
         run: how dry run and commit go.
     """
 
@@ -50,6 +52,8 @@ class RehearseArguments:
     output_dir: Path | None
     serve: bool
     by_hand: bool
+    fault: str
+    list_faults: bool
     run: RunArguments
 
 
@@ -80,6 +84,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --serve: skip the run, so that you make it yourself from a second terminal",
     )
+    group.add_argument(
+        "--fault",
+        default="",
+        metavar="NAME[@STEP]",
+        help="let a fault come up in the commit, show what the tool answers, then run again; one unit after the other",
+    )
+    group.add_argument("--list-faults", action="store_true", help="list the faults and what the tool answers to each")
     declare_run(parser, parallel=8, soak="2s")
     declare_connection(parser)
     declare_output(parser)
@@ -137,6 +148,8 @@ def read(parsed: argparse.Namespace) -> RehearseArguments:
         output_dir=parsed.output_dir,
         serve=parsed.serve,
         by_hand=parsed.by_hand,
+        fault=parsed.fault,
+        list_faults=parsed.list_faults,
         run=read_run(parsed),
     )
 

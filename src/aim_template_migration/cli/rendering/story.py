@@ -14,6 +14,7 @@ from aim_template_migration.documents.rehearsal import InferenceServiceFacts, Re
 from aim_template_migration.documents.result import ApplyResult, UnitResult
 from aim_template_migration.rehearsing.events import (
     Chapter,
+    FaultAnswered,
     FleetLoaded,
     PlanMade,
     RehearsalClosed,
@@ -25,6 +26,7 @@ from aim_template_migration.rehearsing.reporting import is_untouched
 
 _TOLD = 12
 _NOTHING = "nothing"
+_STATUS_WORDS = {"inFlight": "under way when the process was killed"}
 
 
 def chapter_lines(chapter: Chapter, paint: Paint, width: int) -> list[str]:
@@ -38,6 +40,8 @@ def chapter_lines(chapter: Chapter, paint: Paint, width: int) -> list[str]:
             return _run_begins(chapter, paint, width)
         case RunEnded():
             return _run_ended(chapter, paint, width)
+        case FaultAnswered():
+            return _fault_answered(chapter, paint, width)
         case RehearsalClosed():
             return _closing(chapter, paint, width)
 
@@ -96,6 +100,12 @@ def _planned(unit: Unit, paint: Paint, width: int) -> list[str]:
 
 
 def _run_begins(chapter: RunBegins, paint: Paint, width: int) -> list[str]:
+    if chapter.rerun:
+        text = (
+            "apply --commit once more. A rerun is no resumption: it reads and validates what is there now, and goes on "
+            "from that."
+        )
+        return [*heading("6. THE RERUN", paint), *wrapped(text, width)]
     if not chapter.commit:
         text = (
             "apply re-reads and revalidates every unit, then sends every write with dryRun=All: the API server "
@@ -107,7 +117,30 @@ def _run_begins(chapter: RunBegins, paint: Paint, width: int) -> list[str]:
         "adopted the weights that are there, then moves the service with one patch whose pin tells the operator to "
         "leave the InferenceService alone."
     )
-    return [*heading("4. THE COMMIT", paint), *wrapped(text, width)]
+    lines = [*heading("4. THE COMMIT", paint), *wrapped(text, width)]
+    if chapter.fault is not None:
+        lines += ["", *wrapped(f"Fault {chapter.fault.text}: {chapter.fault.fault.happens}", width)]
+    return lines
+
+
+def _fault_answered(chapter: FaultAnswered, paint: Paint, width: int) -> list[str]:
+    fault, answered = chapter.chosen.fault, chapter.answered
+    lines = [*heading("5. THE ANSWER", paint)]
+    if not answered.happened:
+        return [*lines, *wrapped(f"The fault did not come up: no request of {answered.step} was sent.", width)]
+    lines += wrapped(fault.answer, width)
+    for answer in answered.answers[:_TOLD]:
+        code = f" ({answer.code})" if answer.code else ""
+        lines.append(f"  {paint(answer.id, 'bold')}: {_STATUS_WORDS.get(answer.status, answer.status)}{code}")
+    lines += _and_more(len(answered.answers))
+    if chapter.refusal:
+        lines += ["", *wrapped("The next apply refuses to start:", width)]
+        lines += [line for text in chapter.refusal.splitlines() for line in wrapped(text, width, "  ")]
+    if fault.mending:
+        lines += ["", *wrapped(f"What an administrator does now: {fault.mending}", width)]
+    did = "That is done" if fault.mending else "Before a rerun an administrator archives result and journal, as is done"
+    text = f"{did}; both are in {chapter.archive}."
+    return [*lines, "", *wrapped(text, width)]
 
 
 def _run_ended(chapter: RunEnded, paint: Paint, width: int) -> list[str]:
@@ -186,7 +219,7 @@ def _closing(chapter: RehearsalClosed, paint: Paint, width: int) -> list[str]:
         ("on a profile", count(sum(bool(unit.resolved_profile) for unit in report.units), "service")),
     )
     return [
-        *heading("5. THE PROOF", paint),
+        *heading("5. THE PROOF" if report.fault is None else "7. THE PROOF", paint),
         *wrapped(text, width),
         *pairs(rows, width, "  "),
         "",

@@ -1,6 +1,7 @@
 """``rehearse`` from the command line, told from a rehearsal that was recorded."""
 
 import threading
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -9,6 +10,7 @@ from aim_rehearsal.worlds import load_world, world_names
 from aim_template_migration.cli.commands import rehearse as command
 from aim_template_migration.cli.rendering.statements import LIMITS
 from aim_template_migration.documents.rehearsal import encode_report
+from aim_template_migration.rehearsing.faults import FAULTS
 
 
 def flat(text):
@@ -118,7 +120,7 @@ def test_serving_prints_what_to_try_and_ends_with_the_stop(aim, monkeypatch, rep
         def wait(self, timeout=None):
             return True
 
-    monkeypatch.setattr(command.threading, "Event", Stop)
+    monkeypatch.setattr(command, "threading", SimpleNamespace(Event=Stop))
     ran = aim("rehearse", *arguments)
     assert ran.code == 0
     told = ran.err if "json" in arguments else ran.out
@@ -263,3 +265,57 @@ def test_what_the_server_refuses_is_named_with_its_place(aim, tmp_path):
     assert (ran.code, ran.out) == (4, "")
     assert f"{file}, line 1: AIMService/team-x/s is refused" in flat(ran.err)
     assert "spec.replicas" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fault", "nonsense"], "there is no fault 'nonsense'"),
+        (["--fault", "kill@Nowhere"], "kill can't come up at 'Nowhere'"),
+        (["--fault", "kill", "--serve", "--by-hand"], "--fault kill needs the run"),
+    ],
+)
+def test_a_fault_must_be_in_the_catalogue(aim, replayed, arguments, said):
+    ran = aim("rehearse", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in flat(ran.err)
+    assert replayed == []
+
+
+def test_a_fault_reaches_the_rehearsal(aim, replayed):
+    assert aim("rehearse", "--fault", "truncated@CreateProfile").code == 0
+    assert replayed[0].fault.text == "truncated@CreateProfile"
+    assert replayed[0].tool[-2:] == ("-m", "aim_template_migration.cli.main")
+
+
+def test_faults_are_listed(aim):
+    ran = aim("rehearse", "--list-faults", "-o", "json")
+    assert ran.code == 0
+    assert ran.document["kind"] == "FaultList"
+    entries = {entry["name"]: entry for entry in ran.document["faults"]}
+    assert entries.keys() == FAULTS.keys()
+    assert entries["conflict"]["steps"][0]["step"] == "CutOver"
+    assert entries["conflict"]["steps"][0]["code"] == "WriteConflict"
+    assert entries["conflict"]["steps"][0]["nextStep"]
+    text = aim("rehearse", "--list-faults").out
+    assert all(name in text for name in FAULTS)
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_the_story_with_a_fault_goes_on_to_the_rerun(aim):
+    ran = aim("rehearse", "--fault", "conflict", "--soak", "0s")
+    assert ran.code == 0
+    titles = [line for line in ran.out.splitlines() if line[:2].rstrip(".").isdigit()]
+    assert [title[3:] for title in titles] == [
+        "THE CLUSTER",
+        "THE PLAN",
+        "THE DRY RUN",
+        "THE COMMIT",
+        "THE ANSWER",
+        "THE RERUN",
+        "THE PROOF",
+    ]
+    out = flat(ran.out)
+    assert "Fault conflict@CutOver: The API server answers a write with 409 Conflict" in out
+    assert "AIMService/team-a/qwen-chat: failed (WriteConflict)" in out
+    assert "Before a rerun an administrator archives result and journal" in out
