@@ -13,9 +13,10 @@ from types import FrameType
 
 from aim_template_migration.cli.console import Console, Format, standard_console
 from aim_template_migration.cli.exit_codes import DONE, INTERRUPTED, UNEXPECTED, USAGE
-from aim_template_migration.cli.failures import CommandStopped
+from aim_template_migration.cli.failures import CommandStopped, wrong_usage
 from aim_template_migration.cli.parser import COMMANDS, PROG, build_parser
 
+_WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
 _PLUGIN = "kubectl-aim_template_migration"
 _PLUGIN_PROG = "kubectl aim-template-migration"
 
@@ -51,6 +52,10 @@ def main(argv: Sequence[str], *, prog: str = PROG) -> int:
 
 def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace | int:
     parser = build_parser(prog)
+    if argv and argv[0].startswith("-") and argv[0] not in _WITHOUT_COMMAND:
+        raise wrong_usage(
+            f"{argv[0]} stands before the command; options come after it", hint=f"{prog} COMMAND [options]"
+        )
     try:
         parsed = parser.parse_args(argv)
     except SystemExit as ended:  # --help and --version have printed their text

@@ -33,6 +33,13 @@ def test_every_command_has_help_that_fits_80_columns(aim, command):
     assert [line for line in ran.out.splitlines() if len(line) > 80] == []
 
 
+@pytest.mark.parametrize("option", ["--kubeconfig", "-n", "-v"])
+def test_an_option_before_the_command_is_sent_behind_it(aim, option):
+    ran = aim(option, "x", "show")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"error: {option} stands before the command; options come after it" in ran.err
+
+
 def test_version(aim):
     ran = aim("--version")
     assert (ran.code, ran.out) == (0, f"aim-template-migration {__version__}\n")

@@ -24,3 +24,9 @@ def test_each_has_one_sentence_and_an_advice():
 def test_each_is_used_by_planning_or_mapping():
     used = string_constants("planning", "mapping")
     assert sorted(code.code for code in PLANNING_CODES if code.code not in used) == []
+
+
+def test_the_advice_on_inference_services_fits_none_and_several():
+    advice = CODES["AmbiguousInferenceService"].advice
+    assert "has none" in advice
+    assert "several" in advice

@@ -71,7 +71,12 @@ def _show_all(files: PlanFiles, arguments: ShowArguments, console: Console) -> N
         lines += unit_list_lines(units, paint, width)
     console.answer("\n".join(lines))
     _hints(files, units, listed=bool(arguments.filter) or len(units) <= _LISTED_UNFILTERED, console=console)
-    if edited:
+    if edited is None:
+        console.warn(
+            f"{GENERATED_NAME} beside {files.path} can't be read, so that edits can't be shown, and apply would refuse "
+            "the plan; restore it or plan again"
+        )
+    elif edited:
         console.warn(f"{files.path} was edited since it was made; see {PROG} check --plan {_quoted(files)}")
 
 

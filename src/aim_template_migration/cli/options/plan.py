@@ -95,7 +95,7 @@ def read(parsed: argparse.Namespace) -> PlanArguments:
     namespaces = explicit_namespaces(parsed.namespace, every=parsed.all_namespaces)
     mode = read_mode(parsed.runtime_projection_mode)
     directory: Path | None = parsed.output_dir
-    if directory is None or not directory.name:
+    if directory is None:
         raise wrong_usage(
             "--output-dir is missing: name a directory that does not exist yet", hint="--output-dir ./migration-plan"
         )

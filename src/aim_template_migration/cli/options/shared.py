@@ -77,7 +77,8 @@ def declare_connection(parser: argparse.ArgumentParser) -> None:
         "--request-timeout",
         type=duration,
         metavar="DURATION",
-        help="how long one request may take, for example 10s or 2m (default: 30s, 60s for a page of a list)",
+        help="how long the server may take for one request, for example 10s or 2m (default: 30s, 60s for a page of a "
+        "list); the answer to a write is awaited as long again, at most 5s longer",
     )
 
 

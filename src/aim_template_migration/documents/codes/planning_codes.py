@@ -113,7 +113,7 @@ _SERVICE = (
         "AmbiguousInferenceService",
         "reason",
         "The service does not control exactly one InferenceService, or another one carries its label.",
-        "Find out which one serves (an operator upgrade can leave two), remove the other with the owners, and plan again.",
+        "Where it has none, have the operator restore it first. Where there are several (an operator upgrade can leave two), find out which one serves, and remove the others with the owners. Then plan again.",
     ),
 )
 

@@ -139,3 +139,10 @@ def test_a_git_work_tree_earns_a_warning(aim, plan_arguments, tmp_path):
     assert ran.code == 0
     assert "warning: " in ran.err
     assert "Git work tree" in ran.err
+
+
+@pytest.mark.parametrize("directory", [".", "/", "..", "./"])
+def test_a_directory_that_is_there_is_said_to_be_so(aim, plan_arguments, directory):
+    ran = aim(*with_option(plan_arguments, "--output-dir", directory))
+    assert ran.code == 4
+    assert "exists already" in ran.err

@@ -131,6 +131,16 @@ def test_an_edited_plan_says_so(aim, tmp_path):
     assert aim("show", "--plan", plan, "-o", "json").document["edited"] is True
 
 
+def test_a_missing_generated_copy_is_said(aim, tmp_path):
+    plan = write_plan(tmp_path / "plan", plan_of(automatic_unit()))
+    assert "plan.generated.json" not in aim("show", "--plan", plan).err
+    (plan / "plan.generated.json").unlink()
+    ran = aim("show", "--plan", plan)
+    assert ran.code == 0
+    assert "warning: plan.generated.json beside" in ran.err
+    assert "apply would refuse the plan" in " ".join(ran.err.split())
+
+
 @pytest.mark.parametrize("name", ["AIMService/team-a/chat", "team-a/chat", "chat"])
 def test_a_unit_in_detail(aim, plan, name):
     out = aim("show", "--plan", plan, name).out
