@@ -119,9 +119,12 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: 
             raise stop_unit("RolloutDetected", breach.message, halts=True)
     baseline = state.context.settings.baseline.get(state.unit.id)
     if baseline is None:
-        message = (
-            "pods were not compared with those before the cutover; --baseline takes the archived result of that run"
+        why = (
+            "the result given with --baseline holds none of this unit"
+            if state.context.settings.baseline
+            else "--baseline takes the archived result of that run"
         )
+        message = f"pods were not compared with those before the cutover; {why}"
         state.warnings.append(Finding(code="PodsNotCompared", object=state.unit.id, message=message))
     else:
         state.workload_before = baseline  # so that this run's result can be the next one's baseline

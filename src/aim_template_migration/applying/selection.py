@@ -105,7 +105,7 @@ def baseline_of(plan: Plan, path: Path | None) -> dict[str, WorkloadFacts]:
     """Return the workload facts of an archived result, by unit id.
 
     Raises:
-        PlanRejected: it can't be read, is no result, or not one of a commit of this plan.
+        PlanRejected: it can't be read, is no result, not one of a commit of this plan, or holds no pods.
     """
     if path is None:
         return {}
@@ -117,7 +117,14 @@ def baseline_of(plan: Plan, path: Path | None) -> dict[str, WorkloadFacts]:
         ) from error
     if result.plan_id != plan.plan_id or result.mode != "commit":
         raise PlanRejected(f"--baseline {path} can't be used: it is no result of a commit of this plan")
-    return {unit.id: unit.workload_before for unit in result.units if unit.workload_before is not None}
+    found = {unit.id: unit.workload_before for unit in result.units if unit.workload_before is not None}
+    if not found:
+        raise PlanRejected(
+            f"--baseline {path} can't be used: it is {result.state} and holds no pods of any unit, as after a crash "
+            "before the first unit ended; compare with inspect --result, which also reads the journal, or leave "
+            "--baseline out"
+        )
+    return found
 
 
 def _ending(unit: Unit, made_manual: bool) -> UnitResult:  # noqa: FBT001 - one fact about the unit

@@ -1,6 +1,7 @@
 """A commit from start to end, reruns of it, and what it leaves behind."""
 
 import copy
+import json
 import os
 import stat
 
@@ -10,6 +11,7 @@ import pytest
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_SERVICE
 from aim_api.labels import EVICTION_PROTECTED
+from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.documents.plan import STEP_NAMES
 from aim_template_migration.planning.case import open_case
 from tests.aim_template_migration.applying.bench import Bench, unit_of
@@ -171,6 +173,29 @@ def test_a_rerun_with_a_baseline_compares_pods(bench):
     outcome = bench.apply(baseline=baseline)
     assert (unit_of(outcome).code, outcome.exit_code) == ("PodsChanged", 3)
     assert "restarted (0 → 3 restarts)" in unit_of(outcome).message
+
+
+def test_a_baseline_without_pods_is_refused_and_said_to_hold_none(bench):
+    bench.apply(stop_before="CreateProfile")
+    baseline = bench.directory / "archived.json"
+    baseline.write_bytes(bench.result_path.read_bytes())
+    bench.archive()
+    with pytest.raises(PlanRejected, match="holds no pods of any unit"):
+        bench.apply(baseline=baseline)
+
+
+def test_a_baseline_without_pods_of_the_unit_is_said_to_hold_none_of_it(bench):
+    bench.apply()
+    result = json.loads(bench.result_path.read_bytes())
+    result["units"].append({**result["units"][0], "id": "AIMService/team-a/other"})
+    del result["units"][0]["workloadBefore"]
+    baseline = bench.directory / "archived.json"
+    baseline.touch(0o600)
+    baseline.write_text(json.dumps(result))
+    bench.archive()
+    (warning,) = unit_of(bench.apply(baseline=baseline)).warnings
+    assert warning.code == "PodsNotCompared"
+    assert warning.message.endswith("the result given with --baseline holds none of this unit")
 
 
 def test_a_rerun_sees_a_rollout_that_came_later(bench):
