@@ -103,8 +103,8 @@ COMMANDS: tuple[Command, ...] = (
         "handoff",
         "check a manual Dedicated handoff at one phase, from its evidence file",
         "Compare a Dedicated unit with its planning-time evidence, and with the record so far, at one of the ten "
-        "phases of the manual handoff. Reads only; the record is the only file it writes. It never says more than GO IF: what "
-        "people must confirm remains.",
+        "phases of the manual handoff. Reads only; the record is the only file it writes. It never says more than "
+        "GO IF: what people must confirm remains.",
         handoff.declare,
     ),
     _command(
