@@ -53,8 +53,9 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     with translated(), _directories(arguments, console) as places:
         subject = subject_of(arguments, console)
         with (
-            stopping_on_signals(stop, console),
+            # Before the run a signal just ends the command; from then on it ends what is under way.
             _started(_options(arguments, subject, fault, places, console)) as rehearsal,
+            stopping_on_signals(stop, console),
         ):
             if arguments.by_hand and fault is not None:
                 rehearsal.arm()
