@@ -9,16 +9,18 @@ from aim_template_migration.applying.plan_files import PlanFiles, journal_path, 
 from aim_template_migration.applying.preflight import archive_command
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
 from aim_template_migration.cli.console import Console
+from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.interrupts import stopping_on_signals
 from aim_template_migration.cli.options.apply import ApplyArguments, read
 from aim_template_migration.cli.parser import PROG
 from aim_template_migration.cli.progress import progress_of
 from aim_template_migration.cli.rendering.machine import encode
-from aim_template_migration.cli.rendering.run_result import outcome_lines
+from aim_template_migration.cli.rendering.run_result import ALREADY_CUT_OVER, outcome_lines
 from aim_template_migration.cli.rendering.statements import SAME_PERMISSIONS, commit_notice, limits_lines
 from aim_template_migration.cli.rendering.text import wrapped
 from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.documents.plan import PLAN_NAME
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -80,21 +82,34 @@ def _answer(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments, 
     lines = outcome_lines(outcome, console.paint, console.width)
     if outcome.result.mode == "commit":
         lines += limits_lines(console.width)
-    elif outcome.exit_code == 0 and outcome.result.counts["succeeded"]:
-        lines += [
-            "",
-            "Commit this very plan next:",
-            *(f"  {line}" for line in _commit_commands(outcome, files, arguments)),
-        ]
+    elif outcome.exit_code == DONE.number:
+        lines += _after_dry_run(outcome, files, arguments)
+    if outcome.result.counts["interrupted"]:
+        lines += ["", "Before applying again, and after inspect where needed, archive this run:"]
+        lines += [f"  {_archiving(outcome)}"]
     console.answer("\n".join(lines))
+
+
+def _after_dry_run(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments) -> list[str]:
+    succeeded = [unit for unit in outcome.result.units if unit.status == "succeeded"]
+    if not succeeded:
+        return []
+    if all(unit.code == ALREADY_CUT_OVER for unit in succeeded):
+        return ["", "There is nothing to commit: every unit that was run carries this plan's cutover already."]
+    return ["", "Commit this very plan next:", *(f"  {line}" for line in _commit_commands(outcome, files, arguments))]
+
+
+def _archiving(outcome: ApplyOutcome) -> str:
+    result = outcome.result_path
+    return archive_command((result, journal_path(result)), outcome.result.run_id)
 
 
 def _commit_commands(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments) -> list[str]:
     """Return the commands that commit what was just dry-run, and no more; the dry run's result is archived first."""
-    result = outcome.result_path
-    words = ["--plan", str(files.directory), *arguments.repeated_words(), *arguments.connection.words()]
+    plan = files.directory if files.path.name == PLAN_NAME else files.path
+    words = ["--plan", str(plan), *arguments.repeated_words(), *arguments.connection.words()]
     return [
-        archive_command((result, journal_path(result)), outcome.result.run_id),
+        _archiving(outcome),
         f"{PROG} apply {shlex.join(words)} --commit \\",
         f"  --plan-sha256 {files.sha256}",
     ]

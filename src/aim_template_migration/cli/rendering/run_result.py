@@ -9,6 +9,7 @@ from aim_template_migration.cli.rendering.text import count, heading, listed, pa
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.result import UNIT_STATUSES, ApplyResult, UnitResult, UnitStatus
 
+ALREADY_CUT_OVER = "AlreadyCutOver"
 _LISTED = 40
 _TONES: dict[UnitStatus, Tone] = {"failed": "red", "unknown": "red", "interrupted": "yellow", "skipped": "yellow"}
 _LOUD: tuple[UnitStatus, ...] = ("unknown", "failed", "interrupted")
@@ -64,11 +65,17 @@ def _head(outcome: ApplyOutcome, paint: Paint, width: int) -> list[str]:
 
 
 def _successes(result: ApplyResult, paint: Paint, width: int) -> list[str]:
-    units = [unit for unit in result.units if unit.status == "succeeded"]
+    succeeded = [unit for unit in result.units if unit.status == "succeeded"]
+    before = [unit for unit in succeeded if unit.code == ALREADY_CUT_OVER]
+    now = [unit for unit in succeeded if unit.code != ALREADY_CUT_OVER]
+    verb = "MIGRATED" if result.mode == "commit" else "WOULD MIGRATE"
+    return [*_migrated(verb, now, paint, width), *_migrated("MIGRATED BEFORE THIS RUN", before, paint, width)]
+
+
+def _migrated(title: str, units: list[UnitResult], paint: Paint, width: int) -> list[str]:
     if not units:
         return []
-    verb = "MIGRATED" if result.mode == "commit" else "WOULD MIGRATE"
-    lines = heading(f"{verb} ({count(len(units), 'unit')})", paint)
+    lines = heading(f"{title} ({count(len(units), 'unit')})", paint)
     for unit in units[:_LISTED]:
         profile = f"profile {unit.resolved_profile}" if unit.resolved_profile else ""
         note = ", ".join(text for text in (unit.code, profile) if text)

@@ -345,6 +345,37 @@ def test_the_named_commit_has_no_option_that_was_not_given(aim, dry, plan):
     assert [word for word in words if word.startswith("--")] == ["--plan", "--commit", "--plan-sha256"]
 
 
+def test_the_named_commit_is_of_the_very_file(aim, dry, plan):
+    other = plan / "my.json"
+    (plan / "plan.json").rename(other)
+    words = commit_words(aim("apply", "--plan", other))
+    assert words[words.index("--plan") + 1] == str(other)
+
+
+def test_where_all_is_migrated_there_is_nothing_to_commit(aim, pretended, plan):
+    done = msgspec.structs.replace(UNITS[0], code="AlreadyCutOver")
+    pretended((done,), mode="dry-run")
+    ran = aim("apply", "--plan", plan)
+    assert "There is nothing to commit" in ran.out
+    assert "MIGRATED BEFORE THIS RUN (1 unit)" in ran.out
+    assert "WOULD MIGRATE" not in ran.out
+    assert "--commit" not in ran.out
+    pretended((msgspec.structs.replace(done, id="AIMService/team-a/more"), UNITS[0]), mode="dry-run")
+    ran = aim("apply", "--plan", plan)
+    assert "WOULD MIGRATE (1 unit)" in ran.out
+    assert "Commit this very plan next" in ran.out
+
+
+def test_an_interrupted_run_names_its_archiving(aim, pretended, plan):
+    stopped = msgspec.structs.replace(UNITS[0], status="interrupted", code="Interrupted")
+    pretended((stopped,), interrupted=True)
+    ran = aim("apply", "--plan", plan, "--commit")
+    assert ran.code == 130
+    assert "&& mv -n -- apply-result.json" in ran.out
+    pretended((UNITS[0],))
+    assert "archive" not in aim("apply", "--plan", plan, "--commit").out
+
+
 def test_json_has_no_word_beside_it(aim, pretended, plan):
     pretended()
     ran = aim("apply", "--plan", plan, "-o", "json")
