@@ -17,17 +17,13 @@ from aim_template_migration.cli.failures import CommandStopped, wrong_usage
 from aim_template_migration.cli.parser import COMMANDS, PROG, build_parser
 
 _WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
-_PLUGIN = "kubectl-aim_template_migration"
-_PLUGIN_PROG = "kubectl aim-template-migration"
 
 
 def run() -> None:
     """Run the command line of this process and exit with its code."""
     _open_closed_streams()
     signal.signal(signal.SIGTERM, _interrupt)
-    prog = _PLUGIN_PROG if Path(sys.argv[0]).name == _PLUGIN else PROG
-    code = main(sys.argv[1:], prog=prog)
-    sys.exit(_close_streams(code))
+    sys.exit(_close_streams(main(sys.argv[1:])))
 
 
 def main(argv: Sequence[str], *, prog: str = PROG) -> int:

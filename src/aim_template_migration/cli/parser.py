@@ -1,9 +1,11 @@
 """The parser: one table of commands, each declared by its options module and run by its command module."""
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from aim_template_migration.cli.exit_codes import EXIT_CODES
@@ -27,7 +29,10 @@ from aim_template_migration.cli.options import (
 )
 from aim_template_migration.version import __version__
 
-PROG = "aim-template-migration"
+NAME = "aim-template-migration"
+_PLUGIN = "kubectl-aim_template_migration"
+PROG = f"kubectl {NAME}" if Path(sys.argv[0]).name == _PLUGIN else NAME
+"""How this program was called, and is to be called again: by its own name, or as kubectl's plugin."""
 _WIDTH = 80
 
 
@@ -197,7 +202,7 @@ def build_parser(prog: str = PROG) -> Parser:
         ),
         epilog=f"exit codes (of those that apply, the first):\n{exit_code_lines()}",
     )
-    parser.add_argument("--version", action="version", version=f"{PROG} {__version__}")
+    parser.add_argument("--version", action="version", version=f"{NAME} {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
         sub = commands.add_parser(

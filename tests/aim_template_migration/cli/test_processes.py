@@ -87,6 +87,25 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("kubectl-aim_template_migration", "kubectl aim-template-migration"),
+        ("aim-template-migration", "aim-template-migration"),
+    ],
+)
+def test_next_steps_call_the_program_as_it_was_called(tmp_path, name, called):
+    script = tmp_path / name
+    script.write_text("from aim_template_migration.cli.main import run\nrun()\n")
+    plan = write_plan(tmp_path / "plan", plan_of(manual_unit("svc", "Paused")))
+    done = subprocess.run([sys.executable, script, "show", "--plan", plan], capture_output=True, text=True, check=True)
+    assert f"one unit in detail: {called} show --plan" in done.stderr
+    done = subprocess.run([sys.executable, script, "show"], capture_output=True, text=True, check=False)
+    assert f"hint: {called} show --help" in done.stderr
+    done = subprocess.run([sys.executable, script, "completion", "bash"], capture_output=True, text=True, check=True)
+    assert "kubectl" not in done.stdout.splitlines()[-1]  # a shell completes one command word
+
+
 @pytest.mark.slow
 def test_one_command_rehearses_and_prints_one_document():
     done = subprocess.run([*COMMAND, "rehearse", "-o", "json"], capture_output=True, text=True, check=False)

@@ -7,7 +7,7 @@ import shtab
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.options.completion import read
-from aim_template_migration.cli.parser import build_parser
+from aim_template_migration.cli.parser import NAME, build_parser
 
 _FILES = frozenset({"FILE", "PATH", "PLAN"})
 _DIRECTORIES = frozenset({"DIR"})
@@ -15,7 +15,7 @@ _DIRECTORIES = frozenset({"DIR"})
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Print the script; return 0."""
-    parser = build_parser()
+    parser = build_parser(NAME)
     _complete_paths(parser)
     console.answer(shtab.complete(parser, shell=read(parsed)))
     return DONE.number
