@@ -83,7 +83,9 @@ def _one_unit(before: Unit, after: Unit) -> Iterator[Edit]:
     where = f"units[{before.id}]"
     if before.disposition != after.disposition:
         allowed = (before.disposition, after.disposition) == ("automatic", "manual")
-        hint = "it will make no writes" if allowed else "only plan makes a unit automatic, so plan again"
+        made = "only plan makes a unit automatic, so plan again"
+        other = "the only change allowed is from automatic to manual"
+        hint = "it will make no writes" if allowed else made if after.disposition == "automatic" else other
         what = f"disposition was changed from {before.disposition} to {after.disposition}; {hint}"
         yield Edit(f"{where}.disposition", what, allowed=allowed)
     for field in msgspec.structs.fields(Unit):

@@ -204,3 +204,10 @@ def test_units_cannot_change_places(generated):
     plan = fleet.plan()
     changed = edited(plan, lambda document: document["units"].reverse())
     assert [edit.allowed for edit in find_edits(plan, changed)] == [False]
+
+
+def test_a_unit_made_skip_is_told_the_one_change_that_is_allowed(generated):
+    changed = edited(generated, lambda document: document["units"][0].update(disposition="skip"))
+    (edit,) = find_edits(generated, changed)
+    assert not edit.allowed
+    assert edit.what.endswith("to skip; the only change allowed is from automatic to manual")
