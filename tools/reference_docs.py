@@ -1,14 +1,19 @@
 """Write the reference pages that are made from the code: ``python tools/reference_docs.py``."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from aim_rehearsal.faults import Trouble
+from aim_rehearsal.worlds import load_world, world_names
 from aim_template_migration.cli.commands.explain import all_codes
 from aim_template_migration.cli.exit_codes import EXIT_CODES
 from aim_template_migration.cli.parser import COMMANDS, PROG, Parser, build_parser
+from aim_template_migration.rehearsing.faults import DEADLINE_SECONDS, FAULTS, Fault
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+_WIDTH = 120
 _MADE = "<!-- Made from the code by tools/reference_docs.py; edit it there. -->"
 _KINDS = (
     (
@@ -40,10 +45,41 @@ _KINDS = (
     ("exitCode", "Exit codes", "See also exit-codes.md."),
 )
 
+_FAULTS_INTRO = (
+    f"`{PROG} rehearse --fault NAME[@STEP]` lets one of these come up in the commit of a rehearsal. It shows what the "
+    "tool answers, does what an administrator does, and runs again. One unit goes after the other, waits end after "
+    f"{DEADLINE_SECONDS} s or a little more, and a request may take 5 s, so that a lost write is settled soon. With "
+    "`--serve --by-hand` a fault of a request comes up in the commit that you make from a second terminal.",
+    "Each entry names the steps at which the fault can come up, the default first, and the code with which the unit "
+    "ends that it befalls. Every row is tested.",
+    "The process of `kill` is a real one: the commit runs as a command of its own and gets a real SIGKILL. The others "
+    "befall a run in the rehearsal's own process, over real connections.",
+)
+_WORLDS_INTRO = (
+    f"Sample fleets for `{PROG} rehearse --world NAME`. Each shows one situation, and its codes are every outcome and "
+    "reason of a plan of it; the tests hold both to each other.",
+    "Instead of a world you can rehearse",
+    "- a generated fleet of any size, with mixed situations: `rehearse --fleet 50x20 --seed 7`;",
+    "- a copy of your own namespaces: `rehearse --namespace team-a --namespace team-b`. The cluster is only read, with "
+    "the rights of `rbac read`; the copy stays in memory;",
+    "- objects from files: `rehearse --from FILE`, with what `kubectl get -o yaml --show-managed-fields` printed, Lists "
+    "and several documents included, or with a plan's `backup.yaml`. What lacks status and UIDs is created anew, and "
+    "the rehearsal says what that leaves out.",
+    "A copy keeps UIDs, generations, owner references, field managers and status. The simulated operator adds the "
+    "bridge's proofs to its services and says which of them your cluster lacks; see "
+    "[the simulated operator](operator-simulation.md).",
+)
+
 
 def reference_pages() -> Mapping[str, str]:
     """Return every page by file name."""
-    return {"commands.md": _commands(), "codes.md": _codes(), "exit-codes.md": _exit_codes()}
+    return {
+        "commands.md": _commands(),
+        "codes.md": _codes(),
+        "exit-codes.md": _exit_codes(),
+        "faults.md": _faults(),
+        "worlds.md": _worlds(),
+    }
 
 
 def _commands() -> str:
@@ -94,6 +130,54 @@ def _exit_codes() -> str:
     lines += [f"| {code.number} | {code.word} | {code.meaning} |" for code in EXIT_CODES]
     more = "Manual units alone leave 0; `plan --require-automatic` makes them 3."
     return "\n".join([*lines, "", more]) + "\n"
+
+
+def _faults() -> str:
+    lines = [_MADE, "", "# Faults", *_paragraphs(_FAULTS_INTRO)]
+    for title, takes_step in (("Faults of a request", True), ("Faults of the operator", False)):
+        lines += ["", f"## {title}"]
+        for fault in FAULTS.values():
+            if fault.takes_step is takes_step:
+                lines += ["", f"### {fault.name}", "", fault.happens, "", *_fault_table(fault), ""]
+                lines += [fault.answer, "", *([fault.mending, ""] if fault.mending else []), f"A rerun {fault.rerun}."]
+    return "\n".join(lines) + "\n"
+
+
+def _fault_table(fault: Fault) -> list[str]:
+    """Return the steps with the codes, those with the same answer in one row."""
+    by_code: dict[str, list[str]] = {}
+    for step, code in fault.answers.items():
+        by_code.setdefault(code, []).append(step)
+    rows = ["| step | the unit ends with | what an administrator does |", "|---|---|---|"]
+    for code, steps in by_code.items():
+        ending = f"`{code}`" if code else "its process" if fault.trouble is Trouble.KILL else "success"
+        rows.append(f"| {', '.join(steps)} | {ending} | {fault.next_step(steps[0])} |")
+    return rows
+
+
+def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
+    """Yield paragraphs and list items as lines, each behind an empty one."""
+    for text in texts:
+        yield ""
+        yield from textwrap.wrap(
+            text, _WIDTH, subsequent_indent="  " if text.startswith("- ") else "", break_on_hyphens=False
+        )
+
+
+def _worlds() -> str:
+    lines = [
+        _MADE,
+        "",
+        "# Worlds",
+        *_paragraphs(_WORLDS_INTRO),
+        "",
+        "| world | what it shows | codes |",
+        "|---|---|---|",
+    ]
+    for world in (load_world(name) for name in world_names()):
+        codes = ", ".join(f"`{code}`" for code in world.codes)
+        lines.append(f"| {world.name} | {world.summary} | {codes} |")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
