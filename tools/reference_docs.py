@@ -1,8 +1,7 @@
 """Write the reference pages that are made from the code: ``python tools/reference_docs.py``."""
 
 import argparse
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from aim_rehearsal.faults import Trouble
@@ -13,7 +12,6 @@ from aim_template_migration.cli.parser import COMMANDS, PROG, Parser, build_pars
 from aim_template_migration.rehearsing.faults import DEADLINE_SECONDS, FAULTS, Fault
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
-_WIDTH = 120
 _MADE = "<!-- Made from the code by tools/reference_docs.py; edit it there. -->"
 _KINDS = (
     (
@@ -45,30 +43,38 @@ _KINDS = (
     ("exitCode", "Exit codes", "See also exit-codes.md."),
 )
 
-_FAULTS_INTRO = (
-    f"`{PROG} rehearse --fault NAME[@STEP]` lets one of these come up in the commit of a rehearsal. It shows what the "
-    "tool answers, does what an administrator does, and runs again. One unit goes after the other, waits end after "
-    f"{DEADLINE_SECONDS} s or a little more, and a request may take 5 s, so that a lost write is settled soon. With "
-    "`--serve --by-hand` a fault of a request comes up in the commit that you make from a second terminal.",
-    "Each entry names the steps at which the fault can come up, the default first, and the code with which the unit "
-    "ends that it befalls. Every row is tested.",
-    "The process of `kill` is a real one: the commit runs as a command of its own and gets a real SIGKILL. The others "
-    "befall a run in the rehearsal's own process, over real connections.",
-)
-_WORLDS_INTRO = (
-    f"Sample fleets for `{PROG} rehearse --world NAME`. Each shows one situation, and its codes are every outcome and "
-    "reason of a plan of it; the tests hold both to each other.",
-    "Instead of a world you can rehearse",
-    "- a generated fleet of any size, with mixed situations: `rehearse --fleet 50x20 --seed 7`;",
-    "- a copy of your own namespaces: `rehearse --namespace team-a --namespace team-b`. The cluster is only read, with "
-    "the rights of `rbac read`; the copy stays in memory;",
-    "- objects from files: `rehearse --from FILE`, with what `kubectl get -o yaml --show-managed-fields` printed, Lists "
-    "and several documents included, or with a plan's `backup.yaml`. What lacks status and UIDs is created anew, and "
-    "the rehearsal says what that leaves out.",
-    "A copy keeps UIDs, generations, owner references, field managers and status. The simulated operator adds the "
-    "bridge's proofs to its services and says which of them your cluster lacks; see "
-    "[the simulated operator](operator-simulation.md).",
-)
+_FAULTS_INTRO = f"""
+`{PROG} rehearse --fault NAME[@STEP]` lets one of these come up in the commit of a rehearsal. It shows what the tool
+answers, does what an administrator does, and runs again. One unit goes after the other, waits end after
+{DEADLINE_SECONDS} s or a little more, and a request may take 5 s, so that a lost write is settled soon. With
+`--serve --by-hand` a fault of a request comes up in the commit that you make from a second terminal.
+
+Each entry names the steps at which the fault can come up, the default first, and the code with which the unit ends that
+it befalls. Every row is tested.
+
+The process of `kill` is a real one: the commit runs as a command of its own and gets a real SIGKILL. The others befall a
+run in the rehearsal's own process, over real connections.
+"""
+_WORLDS_INTRO = f"""
+Sample fleets for `{PROG} rehearse --world NAME`. Each shows one situation, and its codes are every outcome and reason of
+a plan of it; the tests hold both to each other.
+
+Instead of a world you can rehearse
+
+- a generated fleet of any size, with mixed situations: `rehearse --fleet 50x20 --seed 7`;
+- a copy of your own namespaces: `rehearse --namespace team-a --namespace team-b`. The cluster is only read, with the
+  rights of `rbac read`; the copy stays in memory;
+- objects from files: `rehearse --from FILE`, with what `kubectl get -o yaml --show-managed-fields` printed, Lists and
+  several documents included, or with a plan's `backup.yaml`. What lacks status and UIDs is created anew, and the
+  rehearsal says what that leaves out.
+
+A copy keeps UIDs, generations, owner references, field managers and status. The simulated operator adds the bridge's
+proofs to its services and says which of them your cluster lacks; see
+[the simulated operator](operator-simulation.md).
+
+A dry run and a commit of 1,000 services take some minutes on a small machine, since every request is a real one over
+TLS; `--limit N` takes the first N automatic units.
+"""
 
 
 def reference_pages() -> Mapping[str, str]:
@@ -133,7 +139,7 @@ def _exit_codes() -> str:
 
 
 def _faults() -> str:
-    lines = [_MADE, "", "# Faults", *_paragraphs(_FAULTS_INTRO)]
+    lines = [_MADE, "", "# Faults", *_FAULTS_INTRO.rstrip().splitlines()]
     for title, takes_step in (("Faults of a request", True), ("Faults of the operator", False)):
         lines += ["", f"## {title}"]
         for fault in FAULTS.values():
@@ -155,25 +161,9 @@ def _fault_table(fault: Fault) -> list[str]:
     return rows
 
 
-def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
-    """Yield paragraphs and list items as lines, each behind an empty one."""
-    for text in texts:
-        yield ""
-        yield from textwrap.wrap(
-            text, _WIDTH, subsequent_indent="  " if text.startswith("- ") else "", break_on_hyphens=False
-        )
-
-
 def _worlds() -> str:
-    lines = [
-        _MADE,
-        "",
-        "# Worlds",
-        *_paragraphs(_WORLDS_INTRO),
-        "",
-        "| world | what it shows | codes |",
-        "|---|---|---|",
-    ]
+    head = ["| world | what it shows | codes |", "|---|---|---|"]
+    lines = [_MADE, "", "# Worlds", *_WORLDS_INTRO.splitlines(), "", *head]
     for world in (load_world(name) for name in world_names()):
         codes = ", ".join(f"`{code}`" for code in world.codes)
         lines.append(f"| {world.name} | {world.summary} | {codes} |")
