@@ -52,12 +52,12 @@ answers, does what an administrator does, and runs again. One unit goes after th
 Each entry names the steps at which the fault can come up, the default first, and the code with which the unit ends that
 it befalls. Every row is tested.
 
-The process of `kill` is a real one: the commit runs as a command of its own and gets a real SIGKILL. The others befall a
-run in the rehearsal's own process, over real connections.
+The process of `kill` is a real one: the commit runs as a command of its own and gets a real SIGKILL. The others befall
+a run in the rehearsal's own process, over real connections.
 """
 _WORLDS_INTRO = f"""
-Sample fleets for `{PROG} rehearse --world NAME`. Each shows one situation, and its codes are every outcome and reason of
-a plan of it; the tests hold both to each other.
+Sample fleets for `{PROG} rehearse --world NAME`. Each shows one situation, and its codes are every
+outcome and reason of a plan of it; the tests hold both to each other.
 
 Instead of a world you can rehearse
 
