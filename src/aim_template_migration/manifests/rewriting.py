@@ -9,7 +9,7 @@ from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.manifests.editing import CannotEditError, Editor, Origins, Path
 from aim_template_migration.manifests.expanding import expanded
 from aim_template_migration.manifests.layout import layout_of, same
-from aim_template_migration.manifests.nodes import ReadError
+from aim_template_migration.manifests.nodes import Node, ReadError
 from aim_template_migration.manifests.reading import Document, ManifestText, read_manifest
 from aim_template_migration.manifests.splicing import (
     Edit,
@@ -95,6 +95,7 @@ class _DocumentRewriter:
         self._layout = layout_of(manifest.text, manifest.newline, document)
         self._stream = stream
         self._reused: list[tuple[int, int]] = []
+        self._left: list[str] = []
         self.anew = False
         self.lost: list[str] = []
 
@@ -104,7 +105,7 @@ class _DocumentRewriter:
         if changes[0].path:
             value, origins = _list_with(document.value, changes)
             text = self._changed(value, origins)
-            self._note_lost(text)
+            self._note_lost()
             return Edit(document.start, document.end, text)
         change = changes[0]
         if document.json and not self._stream and (change.before or change.after):
@@ -115,7 +116,7 @@ class _DocumentRewriter:
             text = self._without_object()
         else:
             text = self._changed(change.becomes.value, change.becomes.origins)
-            self._note_lost(text, *before, *after)
+            self._note_lost()
         return Edit(document.start, document.end, self._joined(text, before, after))
 
     def _changed(self, value: Json, origins: Origins) -> str:
@@ -128,7 +129,9 @@ class _DocumentRewriter:
                 found = spliced(text, editor.edits(), document.start, document.end)
             except (CannotEditError, OverlapError):
                 continue
-            if self._reads_as(found, value):
+            roots = _roots(found, value)
+            if roots:
+                self._left += [comment.text for root in roots for comment in comments(found, root, 0, len(found))]
                 return found
         self.anew = True
         return self._written_anew(value)
@@ -145,10 +148,6 @@ class _DocumentRewriter:
             return
         if len(read.documents) == 1 and same(read.documents[0].value, self._document.value):
             yield text, read.documents[0]
-
-    def _reads_as(self, text: str, value: Json) -> bool:
-        read = read_manifest(text.encode())
-        return not read.unreadable and len(read.documents) == 1 and same(read.documents[0].value, value)
 
     def _written_anew(self, value: Json) -> str:
         document = self._document
@@ -175,8 +174,10 @@ class _DocumentRewriter:
         try:
             lines = [line for key, item in new.value.items() for line in editor.lines(key, item, (key,))]
             text = "".join(f"{line}\n" for line in lines)
-            if not self._reads_as(text, new.value):
+            roots = _roots(text, new.value)
+            if not roots:
                 raise CannotEditError
+            self._left += [comment.text for root in roots for comment in comments(text, root, 0, len(text))]
             self._reused += editor.reused
         except (CannotEditError, OverlapError):
             text = emit(new.value, list_indent=self._layout.list_indent)
@@ -216,20 +217,24 @@ class _DocumentRewriter:
         items: list[Json] = [new.value for new in (*change.before, *own, *change.after)]
         return self._json({"apiVersion": "v1", "kind": "List", "items": items})
 
-    def _note_lost(self, *texts: str) -> None:
+    def _note_lost(self) -> None:
         """Note the comments of the document that stand in none of the texts that take its place."""
-        document = self._document
+        document, left = self._document, self._left
         if document.json:
             return
-        left: list[str] = []
-        for text in texts:
-            for found in read_manifest(text.encode()).documents:
-                left += [comment.text for comment in comments(text, found.root, 0, len(text))]
         for comment in comments(self._text, document.root, document.start, document.end):
             if comment.text in left:
                 left.remove(comment.text)
             else:
                 self.lost.append(comment.text)
+
+
+def _roots(text: str, value: Json) -> tuple[Node, ...]:
+    """Return the nodes of a text that says just one value, else nothing."""
+    read = read_manifest(text.encode())
+    if read.unreadable or len(read.documents) != 1 or not same(read.documents[0].value, value):
+        return ()
+    return (read.documents[0].root,)
 
 
 def _list_with(value: Json, changes: Sequence[ObjectChange]) -> tuple[Json, Origins]:

@@ -1,9 +1,11 @@
 """``convert``: v1alpha1 manifests become v1alpha2 manifests, and everything else stays as it is."""
 
 import argparse
+import contextlib
 import difflib
+import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -43,8 +45,9 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     """
     arguments = read(parsed)
     inputs = _inputs(arguments)
-    files, faults = read_manifests(inputs)
-    conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
+    with without_cycle_collector():
+        files, faults = read_manifests(inputs)
+        conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
         console.note(str(finding))
@@ -54,6 +57,18 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         console.note(f"{console.paint_note('error:', 'red')} {reason}")
     sound = ledger.complete and not inputs.refused
     return _written(arguments, inputs, conversion, console, sound=sound)
+
+
+@contextlib.contextmanager
+def without_cycle_collector() -> Iterator[None]:
+    """Keep the collector from walking through all nodes again and again while they are made; none is in a cycle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _inputs(arguments: ConvertArguments) -> Inputs:

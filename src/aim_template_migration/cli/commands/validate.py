@@ -4,7 +4,7 @@ import argparse
 import json
 from dataclasses import replace
 
-from aim_template_migration.cli.commands.convert import read_manifests
+from aim_template_migration.cli.commands.convert import read_manifests, without_cycle_collector
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
 from aim_template_migration.cli.failures import not_started
@@ -27,7 +27,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         inputs = read_inputs(arguments.inputs, follow_links=True)
     except FileError as error:
         raise not_started(str(error)) from error
-    validation = _without_secrets(_validated(inputs))
+    with without_cycle_collector():
+        validation = _without_secrets(_validated(inputs))
     _answer(arguments, validation, console)
     for reason in inputs.refused:
         console.note(f"{console.paint_note('error:', 'red')} {reason}")

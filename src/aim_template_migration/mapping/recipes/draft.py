@@ -4,7 +4,6 @@ A draft begins as the input itself. Steps name fields by their place in the *inp
 them by then. What no step touches stays where it is; whether it may is decided at the end by the table of its kind.
 """
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -66,7 +65,7 @@ class Draft:
 
     def __init__(self, source: JsonObject, table: FateTable) -> None:
         self.source = source
-        self.value: JsonObject = copy.deepcopy(source)
+        self.value: JsonObject = {key: copied(item) for key, item in source.items()}
         self.removed = False
         self.unchanged = False
         self.origins: dict[Path, Path | None] = {}
@@ -142,7 +141,7 @@ class Draft:
     def give(self, source: Path, to: Beside, target: Path, *, keep: bool = False, reason: str = "") -> None:
         """Carry a field to an object beside this one; ``keep`` leaves it here as well."""
         value = get(self.value, *self.where(source))
-        _put(to.value, target, copy.deepcopy(value))
+        _put(to.value, target, copied(value))
         to.origins[target] = source
         if keep:
             return
@@ -282,6 +281,13 @@ class Draft:
         if not parent and len(here) > 2:
             self._take_out(here[:-1])
         return value
+
+
+def copied(value: Json) -> Json:
+    """Return a copy of a JSON value that shares nothing with it."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _advice(row: FieldFate) -> str:
