@@ -6,6 +6,7 @@ Source: Kubernetes documentation, "Auditing".
 import threading
 import uuid
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -47,9 +48,13 @@ class AuditLog:
     Args:
         path: a file that gets one JSON line per event, or None.
         limit: how many events are kept in memory; older ones are dropped and counted.
+        observe: sees every event, one at a time and in order, also those that are dropped later.
     """
 
-    def __init__(self, path: Path | None, limit: int) -> None:
+    def __init__(
+        self, path: Path | None, limit: int, observe: Callable[[JsonObject], None] = lambda _event: None
+    ) -> None:
+        self._observe = observe
         self._lock = threading.Lock()
         self._lines: deque[bytes] = deque(maxlen=limit)
         self._file: BinaryIO | None = path.open("ab") if path is not None else None
@@ -57,8 +62,10 @@ class AuditLog:
 
     def record(self, exchange: Exchange, response: Response) -> None:
         """Add the event of an answered request."""
-        line = encode(_event(exchange, response))
+        event = _event(exchange, response)
+        line = encode(event)
         with self._lock:
+            self._observe(event)
             self.dropped += len(self._lines) == self._lines.maxlen
             self._lines.append(line)
             if self._file is not None:

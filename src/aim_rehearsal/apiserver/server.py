@@ -2,7 +2,7 @@
 
 import contextlib
 import ssl
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,6 +35,7 @@ class LocalApiServer:
         controllers: whether owner references, namespaces, definitions and claims are cleaned up after deletes.
         history: how many writes watches and pages can look back on.
         audit_limit: how many audit events are kept in memory.
+        on_audit: sees every audit event, one at a time and in order.
         port: the port, or 0 for a free one.
     """
 
@@ -47,12 +48,13 @@ class LocalApiServer:
         controllers: bool = True,
         history: int = DEFAULT_HISTORY,
         audit_limit: int = _AUDIT_LIMIT,
+        on_audit: Callable[[JsonObject], None] = lambda _event: None,
         port: int = 0,
     ) -> None:
         self.store = Store(history)
         self._registry = Registry(self.store)
         self._authenticator = Authenticator(identities or {})
-        self._audit = AuditLog(audit_path, audit_limit)
+        self._audit = AuditLog(audit_path, audit_limit, on_audit)
         self._core = ApiCore(self.store, self._registry, self._authenticator, self._audit, faults)
         self._seeder = Seeder(self.store, self._registry)
         self._seeder.start_cluster()

@@ -80,3 +80,13 @@ def test_memory_is_bounded():
     for _ in range(8):
         Api(server).get("/version")
     assert len(server.audit_events()) == 5
+
+
+def test_an_observer_sees_every_event_also_those_that_memory_drops():
+    seen = []
+    server = LocalApiServer(audit_limit=2, on_audit=seen.append, controllers=False)
+    api = Api(server)
+    for number in range(5):
+        api.get(f"/api/v1/namespaces/n{number}")
+    assert [event["requestURI"].rpartition("/")[2] for event in seen] == [f"n{number}" for number in range(5)]
+    assert server.audit_events() == seen[-2:]
