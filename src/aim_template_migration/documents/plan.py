@@ -389,8 +389,8 @@ def decode_plan(data: bytes) -> Plan:
         doubled = doubled_key(data.decode())
     except msgspec.ValidationError as error:
         raise PlanError(f"it does not fit the plan schema: {error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"it is not JSON: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PlanError(f"it is not JSON that can be read: {error}") from error
     if doubled:
         raise PlanError(f"it states {doubled} twice, so that which value is meant can't be told; keep one of them")
     if plan.kind != KIND or plan.api_version != API_VERSION:

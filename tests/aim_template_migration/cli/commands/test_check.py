@@ -191,3 +191,13 @@ def test_a_directory_that_is_a_link(aim, tmp_path, generated):
     write_plan(tmp_path / "plan", generated)
     (tmp_path / "link").symlink_to("plan")
     assert_refused_by_check_and_apply(aim, tmp_path / "link", "is a symbolic link")
+
+
+def test_a_plan_that_is_nested_too_deeply_is_a_finding(aim, tmp_path, generated):
+    plan = write_plan(tmp_path / "plan", generated)
+    text = (plan / "plan.json").read_text()
+    deep = f'"kind": {"[" * 5000}{"]" * 5000}'
+    head, targets = text.split('"targets":', 1)
+    (plan / "plan.json").write_text(f'{head}"targets":' + targets.replace('"kind": "AIMProfile"', deep, 1))
+    assert aim("check", "--plan", plan).code == 3
+    assert aim("apply", "--plan", plan).code == 4
