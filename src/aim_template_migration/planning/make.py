@@ -1,13 +1,11 @@
 """Makes a plan: reads namespace after namespace, classifies, and writes the documents as bytes (shell)."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
 
+from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.documents.canonical import digest_bytes, document_digest
 from aim_template_migration.documents.evidence import encode_evidence, evidence_file_name
 from aim_template_migration.documents.plan import (
@@ -65,7 +63,7 @@ def make_plan(cluster: Cluster, settings: Settings, *, now: datetime, plan_id: s
     """
     if not settings.namespaces:
         raise PlanningError("no namespace was named; name every namespace with --namespace")
-    with _without_cycle_collection():
+    with without_cycle_collection():
         return _make(cluster, settings, now, plan_id)
 
 
@@ -105,18 +103,6 @@ def _make(cluster: Cluster, settings: Settings, now: datetime, plan_id: str) -> 
 def content_digest(plan: Plan) -> str:
     """Return the digest of a plan without itself, its id and its time: the same live state gives the same digest."""
     return document_digest(msgspec.structs.replace(plan, content_digest="", plan_id="", generated_at=""))
-
-
-@contextmanager
-def _without_cycle_collection() -> Iterator[None]:
-    """Switch the collector of reference cycles off: it would walk all that is read, which has no cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Parts:

@@ -1,11 +1,9 @@
 """``convert``: v1alpha1 manifests become v1alpha2 manifests, and everything else stays as it is."""
 
 import argparse
-import contextlib
 import difflib
-import gc
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,6 +18,7 @@ from aim_template_migration.cli.options.convert import ConvertArguments, read
 from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.documents import private_files
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
@@ -45,7 +44,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     """
     arguments = read(parsed)
     inputs = _inputs(arguments)
-    with without_cycle_collector():
+    with without_cycle_collection():
         files, faults = read_manifests(inputs)
         conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
@@ -57,18 +56,6 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         console.note(f"{console.paint_note('error:', 'red')} {reason}")
     sound = ledger.complete and not inputs.refused
     return _written(arguments, inputs, conversion, console, sound=sound)
-
-
-@contextlib.contextmanager
-def without_cycle_collector() -> Iterator[None]:
-    """Keep the collector from walking through all nodes again and again while they are made; none is in a cycle."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _inputs(arguments: ConvertArguments) -> Inputs:

@@ -4,7 +4,7 @@ import argparse
 import json
 from dataclasses import replace
 
-from aim_template_migration.cli.commands.convert import read_manifests, without_cycle_collector
+from aim_template_migration.cli.commands.convert import read_manifests
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
 from aim_template_migration.cli.failures import not_started
@@ -12,6 +12,7 @@ from aim_template_migration.cli.options.validate import ValidateArguments, read
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.rendering.validation import github_lines, report_of, sarif_of, text_lines
+from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.manifests.files import FileError, Inputs, read_inputs
 from aim_template_migration.manifests.validating import NOT_CHECKED, UNREADABLE, Validation, Violation, validate_files
 
@@ -27,7 +28,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         inputs = read_inputs(arguments.inputs, follow_links=True)
     except FileError as error:
         raise not_started(str(error)) from error
-    with without_cycle_collector():
+    with without_cycle_collection():
         validation = _without_secrets(_validated(inputs))
     _answer(arguments, validation, console)
     for reason in inputs.refused:
