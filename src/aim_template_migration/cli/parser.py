@@ -93,7 +93,8 @@ COMMANDS: tuple[Command, ...] = (
         "check",
         "lint a plan that was edited by hand",
         "Check a plan as apply will: its schema, every edit since it was generated and whether it is allowed, its "
-        "structural safety, and its evidence files. Contacts no cluster. Exits 3 where apply would refuse the plan.",
+        "structural safety, and its evidence files. Contacts no cluster, unless --live asks it to revalidate every "
+        "unit. Exits 3 where apply would refuse the plan or stop a unit.",
         check.declare,
     ),
     _command(

@@ -1,10 +1,11 @@
 """Reads the units of a plan (shell): which ones, on which cluster, several side by side; nothing is ever written."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from aim_api.tree import JsonObject
 from aim_template_migration.applying.clock import SystemClock
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected
 from aim_template_migration.applying.revalidate import Revalidator
@@ -46,14 +47,14 @@ def require_readable(files: PlanFiles) -> None:
         raise PlanRejected(f"{files.path} is no sound plan: {faults[0]}; name the plan file that was applied")
 
 
-def revalidator_of(cluster: Cluster, plan: Plan) -> Revalidator:
-    """Return what reads the pins of a plan."""
+def revalidator_of(cluster: Cluster, plan: Plan, edited: Mapping[str, JsonObject] | None = None) -> Revalidator:
+    """Return what reads the pins of a plan; ``edited`` has the bodies of hand-edited targets, by id."""
     settings = Settings(
         namespaces=plan.namespaces,
         runtime_projection_mode=plan.runtime_projection_mode,
         accept_observed_generation=plan.accept_observed_generation,
     )
-    return Revalidator(cluster, plan, settings, SystemClock(threading.Event()), {})
+    return Revalidator(cluster, plan, settings, SystemClock(threading.Event()), edited or {})
 
 
 def side_by_side(action: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -3,21 +3,25 @@
 import argparse
 from pathlib import Path
 
-from aim_template_migration.applying.edits import Edit, find_edits
+import msgspec
+
+from aim_template_migration.applying.edits import Edit, edited_bodies, find_edits
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, plan_path, read_generated
 from aim_template_migration.applying.preflight import require_sound_plan
 from aim_template_migration.applying.selection import ApplyOptions, select_units
 from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.cli.console import Console, Paint
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
-from aim_template_migration.cli.options.check import read
+from aim_template_migration.cli.options.check import CheckArguments, read
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.text import count, heading, wrapped
-from aim_template_migration.cli.translation import translated
+from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.documents.canonical import digest_bytes
-from aim_template_migration.documents.plan import API_VERSION, Document, PlanError, decode_plan
+from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.plan import API_VERSION, Document, Finding, PlanError, decode_plan
 from aim_template_migration.documents.private_files import PrivateFileError, require_private_directory
 from aim_template_migration.documents.private_files import read as read_private
+from aim_template_migration.inspecting.revalidation import revalidate_plan
 
 KIND = "PlanCheck"
 
@@ -36,6 +40,8 @@ class PlanCheck(Document, frozen=True):
     Attributes:
         accepted: whether apply would accept the plan's file.
         problems: every other thing that apply would refuse, each a sentence.
+        revalidated: whether the units were revalidated on the cluster.
+        live: what apply would stop units for, as the cluster is now.
     """
 
     api_version: str
@@ -45,23 +51,47 @@ class PlanCheck(Document, frozen=True):
     accepted: bool
     edits: tuple[EditFinding, ...]
     problems: tuple[str, ...]
+    revalidated: bool = False
+    live: tuple[Finding, ...] = ()
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Check a plan; return 0 where apply would accept it, and 3 where it would not.
 
     Raises:
-        CommandStopped: the file can't be read.
+        CommandStopped: the file or, with ``--live``, the cluster can't be read.
     """
-    path = plan_path(read(parsed).plan)
+    arguments = read(parsed)
+    path = plan_path(arguments.plan)
     with translated():
         data = read_private(path)
     checked = _checked(path, data)
+    if arguments.live and checked.accepted:
+        with translated():
+            checked = _revalidated(checked, PlanFiles(path, decode_plan(data), checked.plan_sha256), arguments)
     if console.format == "table":
         console.answer("\n".join(_lines(checked, console.paint, console.width)))
     else:
         console.answer(encode(checked, console.format))
-    return DONE.number if checked.accepted else FINDINGS.number
+    return FINDINGS.number if not checked.accepted or _stopped(checked) else DONE.number
+
+
+def _revalidated(checked: PlanCheck, files: PlanFiles, arguments: CheckArguments) -> PlanCheck:
+    cluster = open_cluster(arguments.connection)
+    try:
+        found = revalidate_plan(files, cluster, edited_bodies(read_generated(files), files.plan))
+    finally:
+        cluster.close()
+    live = tuple(
+        Finding(code=item.code, object=item.unit, message=item.message, advice=CODES[item.code].advice)
+        for item in found
+    )
+    return msgspec.structs.replace(checked, revalidated=True, live=live)
+
+
+def _stopped(checked: PlanCheck) -> list[Finding]:
+    """Return what apply would stop for; a unit that was cut over by this plan is none of it."""
+    return [item for item in checked.live if item.code != "AlreadyCutOver"]
 
 
 def _checked(path: Path, data: bytes) -> PlanCheck:
@@ -124,5 +154,19 @@ def _lines(checked: PlanCheck, paint: Paint, width: int) -> list[str]:
             lines += wrapped(problem, width, "  - ", "    ")
     if not checked.accepted:
         return [*lines, "", paint("apply would refuse this plan.", "red")]
+    for item in checked.live:
+        lines += [
+            "",
+            f"{item.code}  {item.object}",
+            *wrapped(item.message, width, "  "),
+            *wrapped(item.advice, width, "  "),
+        ]
+    if _stopped(checked):
+        units = count(len(_stopped(checked)), "unit")
+        return [*lines, "", paint(f"The plan is sound, but apply would stop {units} as the cluster is now.", "red")]
     edited = f"with {count(len(checked.edits), 'allowed edit')}" if checked.edits else "as it was made"
-    return [*lines, "", paint(f"The plan is sound, {edited}; apply still revalidates every unit.", "green")]
+    return [*lines, "", paint(f"The plan is sound, {edited}; {_outlook(checked)}.", "green")]
+
+
+def _outlook(checked: PlanCheck) -> str:
+    return "every unit still holds on the cluster" if checked.revalidated else "apply still revalidates every unit"
