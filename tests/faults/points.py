@@ -80,7 +80,7 @@ def answers_to_reads(player: Player, world: str, *, commit: bool) -> Iterator[Po
         for answer in READ_ANSWERS:
             yield _at(world, arrival, commit)(
                 functools.partial(AtRequest, arrival.number, answer),
-                expecting.all_succeed if answer.transient else expecting.one_unit_at_most,
+                expecting.all_succeed if _is_asked_again(arrival, answer) else expecting.one_unit_at_most,
                 "rerun" if commit else "none",
             )
 
@@ -144,16 +144,14 @@ def races_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Poi
 def operators(player: Player, world: str) -> Iterator[Point]:
     """Every misbehaviour of the operator, a busy status writer, jumping clocks, and a pin that is taken off."""
     everywhere = functools.partial(Point, world, True, "every moment")
-    codes = len([key for key in player.record(commit=True).after if key[0] == "AIMProfile"])
     for misbehaviour, (expected, recovery) in _MISBEHAVIOURS.items():
         yield everywhere(functools.partial(OperatorThat, misbehaviour), expecting.one_of(*expected), recovery)
-    del codes
     for misbehaviour in (Misbehaviour.SLOW, Misbehaviour.FOREIGN_OBSERVED_GENERATION):
         yield everywhere(functools.partial(OperatorThat, misbehaviour), expecting.all_succeed)
     yield everywhere(StatusWriter, expecting.all_succeed)
     yield everywhere(PinRemovedInSoak, expecting.one_of("RolloutDetected", "CutoverNotObserved", "PinExpired"), "safe")
     for name, jump in (("clock-forward", _DAY), ("clock-back", -_DAY)):
-        jumps = {look: jump for look in range(2, 40, 3)}
+        jumps = dict.fromkeys(range(2, 40, 3), jump)
         yield everywhere(functools.partial(ClockJumps, name, jumps), expecting.all_succeed)
 
 
@@ -171,10 +169,13 @@ def shard(points: Sequence[Point], number: int, of: int) -> Sequence[Point]:
     return points[number::of]
 
 
-def _disk(
-    world: str, commit: bool, number: int, call: str, fault: DiskFault, expects: expecting.Expectation
-) -> Point:
+def _disk(world: str, commit: bool, number: int, call: str, fault: DiskFault, expects: expecting.Expectation) -> Point:
     return Point(world, commit, f"disk call {number}, {call}", lambda: DiskAt(fault, call), expects)
+
+
+def _is_asked_again(arrival: Arrival, answer: Answer) -> bool:
+    """Return whether the tool gets over it; a refusal that a gateway has damaged is not asked for again."""
+    return answer.transient and (answer.before is not None or arrival.accepted)
 
 
 def _recovery_of(answer: Answer, *, commit: bool) -> str:

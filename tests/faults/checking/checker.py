@@ -59,10 +59,14 @@ class Checker:
                 yield f"{run.name}: {unit.id} is {ending.get('status', 'absent')} ({said})"
         if run.code != 0:
             yield f"{run.name}: the exit code is {run.code}: {run.err[-600:]}"
-        written, wanted = (self._own(writes, circumstances) for writes in (count_writes(run.audit), self.writes))
+        yield from self.check_writes(run.name, count_writes(run.audit), circumstances)
+
+    def check_writes(self, name: str, writes: Counter[Target], circumstances: Circumstances) -> Iterator[str]:
+        """Yield which of the writes that the plan takes are missing, and which were made too often."""
+        written, wanted = (self._own(found, circumstances) for found in (writes, self.writes))
         if written != wanted:
             lost, excess = wanted - written, written - wanted
-            yield f"{run.name}: writes lost {sorted(lost)}, writes too many {sorted(excess)}"
+            yield f"{name}: writes lost {sorted(lost)}, writes too many {sorted(excess)}"
 
     @staticmethod
     def _own(writes: Counter[Target], circumstances: Circumstances) -> Counter[Target]:

@@ -45,14 +45,12 @@ def check_cluster(
                 yield from _was_validated(unit, run, before)
 
 
-def workload_changes(
-    unit: PlannedUnit, before: Objects, after: Objects, touched: Iterable[Key] = ()
-) -> Iterator[str]:
+def workload_changes(unit: PlannedUnit, before: Objects, after: Objects, touched: Iterable[Key] = ()) -> Iterator[str]:
     """Yield how the workload and the weights of a unit changed, but for objects that somebody else touched."""
     keys = [key for key in (unit.inference_service, *unit.pins) if key not in set(touched)]
     for key in dict.fromkeys(keys):
         old, new = before.get(key), after.get(key)
-        if old is None or key[0] in ("AIMService",):
+        if old is None or key[0] == "AIMService":
             continue
         if new is None:
             yield f"{'/'.join(key)} is gone"

@@ -80,7 +80,8 @@ def one_of(*codes: str) -> Expectation:
     def check(run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Iterator[str]:
         ending = units_of(run).get(plan.automatic[0].id, {})
         if ending.get("status") != "failed" or ending.get("code") not in codes:
-            yield f"{plan.automatic[0].id} is {ending.get('status')} ({ending.get('code')}), not failed ({', '.join(codes)})"
+            is_now = f"{ending.get('status')} ({ending.get('code')})"
+            yield f"{plan.automatic[0].id} is {is_now}, not failed ({', '.join(codes)})"
 
     return check
 

@@ -17,7 +17,9 @@ _PRIVATE = 0o600
 _EXIT_CODES_AFTER_DISK_FAULTS = frozenset({3, 5, _INTERRUPTED})
 
 
-def check_files(run: RunEvidence, plan: Planned, circumstances: Circumstances, secrets: Iterable[bytes]) -> Iterator[str]:
+def check_files(
+    run: RunEvidence, plan: Planned, circumstances: Circumstances, secrets: Iterable[bytes]
+) -> Iterator[str]:
     """Yield what is wrong with the files and streams of one run."""
     yield from _no_traceback(run)
     yield from _private(run)
@@ -129,9 +131,7 @@ def _ended(run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Ite
     yield from _complete(result, run, plan, circumstances)
 
 
-def _complete(
-    result: dict[str, Any], run: RunEvidence, plan: Planned, circumstances: Circumstances
-) -> Iterator[str]:
+def _complete(result: dict[str, Any], run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Iterator[str]:
     """Each unit has exactly one final status, the totals add up, and the exit code says the same."""
     if result["state"] != "complete":
         yield f"the run ended, but its result is {result['state']}"

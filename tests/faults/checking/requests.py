@@ -56,7 +56,8 @@ def _attempted(run: RunEvidence, arrival: Arrival, circumstances: Circumstances)
     open_now = open_attempts(reading.entries)
     fitting = [item for item in open_now if {key: item["facts"].get(key) for key in wanted} == wanted]
     if len(fitting) != 1:
-        yield f"{arrival} arrived without a durable attempt of its own ({len(fitting)} of {len(open_now)} open ones fit)"
+        fit = f"{len(fitting)} of {len(open_now)} open ones fit"
+        yield f"{arrival} arrived without a durable attempt of its own ({fit})"
         return
     attempt = fitting[0]
     if not circumstances.jumps and datetime.fromisoformat(attempt["time"]) > arrival.received + _CLOCKS_DIFFER:
@@ -92,9 +93,9 @@ def _planned(arrival: Arrival, plan: Planned, before: Objects) -> Iterator[str]:
                 for key, target in unit.targets.items()
             ):
                 return
-        elif arrival.method == "PATCH" and _is_protection(arrival, body, unit, namespace):
-            return
-        elif arrival.method == "PATCH" and _is_cutover(arrival, body, unit, before):
+        elif arrival.method == "PATCH" and (
+            _is_protection(arrival, body, unit, namespace) or _is_cutover(arrival, body, unit, before)
+        ):
             return
     yield f"{arrival} is no request of the plan, or lacks a guard: {arrival.body.decode()[:500]}"
 

@@ -41,7 +41,7 @@ class Disk:
     Args:
         directory: where calls count.
         fault: what happens, or None.
-        synced: a descriptor of a file that holds how many bytes of the journal have been synced, and when the disk failed.
+        synced: a descriptor of a file that holds how many bytes of the journal were synced, and when the disk failed.
     """
 
     def __init__(self, directory: str, fault: DiskFault | None, synced: int) -> None:

@@ -1,4 +1,4 @@
-"""How a process can end, or be asked to: a kill at a request or a disk call, signals, a failing disk, a jumping clock."""
+"""How a process can end, or be asked to: a kill at a request or disk call, signals, a failing disk, a jumping clock."""
 
 import signal
 from collections.abc import Sequence

@@ -185,7 +185,9 @@ _ANY = _PATCHED | _CREATED
 RACES = (
     Race("spec-edited", _merge({"spec": {"replicas": 2}}), _SERVICES, rolls=True),
     Race("annotated", _merge({"metadata": {"annotations": {"example.org/note": "x"}}}), _SERVICES, lasting=False),
-    Race("artifact-annotated", _merge({"metadata": {"annotations": {"example.org/note": "x"}}}), _ARTIFACTS, True, False),
+    Race(
+        "artifact-annotated", _merge({"metadata": {"annotations": {"example.org/note": "x"}}}), _ARTIFACTS, True, False
+    ),
     Race("labelled", _merge({"metadata": {"labels": {"example.org/note": "x"}}}), _PATCHED, True, False),
     Race("paused", _pause, _SERVICES),
     Race("adopted", _adopt, _ARTIFACTS),
@@ -274,5 +276,3 @@ def beat(scene: Scene, kind: Kind, namespace: str, name: str, message: str) -> N
     scene.admin.merge_patch(
         kind, namespace, name, {"status": {"conditions": changed}}, manager="status-writer", subresource="status"
     )
-
-

@@ -31,6 +31,7 @@ from aim_rehearsal.worlds import apply_world, load_world
 from tests.faults.child.job import Job
 from tests.faults.process import Launcher
 from tests.faults.stage.lockstep import DirectClient, LockstepOperator
+from tests.faults.stage.state import state_of
 from tests.faults.stage.witness import Witness
 
 OBSERVED = (
@@ -132,6 +133,12 @@ class Stage:
     def before(self) -> Objects:
         """The objects as they are after a reset."""
         return self._before
+
+    def state(self) -> str:
+        """Return a digest of what is different from the beginning, without UIDs, versions and times."""
+        store = self.server.store
+        changed = {(item.collection, item.key): item.after for item in store.changes_since(self._base)}
+        return state_of(changed)
 
     def plan_directory(self) -> Path:
         """Return a fresh copy of the plan directory."""
