@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
+from aim_api.kinds import AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
+from aim_template_migration.documents.backup_yaml import emit
+
 SERVICE = """\
 # what we serve
 apiVersion: aim.eai.amd.com/v1alpha1
@@ -314,3 +318,101 @@ def test_what_was_named_has_to_be_there(aim, tmp_path):
     assert ran.code == 4
     assert "has no manifest" in ran.err
     assert aim("convert").code == 2
+
+
+def test_what_the_input_lacks_is_looked_up_in_the_cluster(aim, cluster, plan_arguments, tmp_path):
+    assert aim(*plan_arguments).code == 0
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    target = next(item["body"] for item in plan["targets"] if item["id"].startswith("AIMProfile/team-a/"))
+    name = target["metadata"]["name"]
+    template = cluster.client.get(AIM_SERVICE_TEMPLATE, "team-a", name)
+    manifest = {"apiVersion": template["apiVersion"], "kind": template["kind"], "metadata": {"name": name}}
+    path = tmp_path / "template.json"
+    path.write_text(json.dumps({**manifest, "spec": template["spec"]}))
+    assert aim("convert", path).code == 3
+    live = ["--from-cluster", "--kubeconfig", cluster.kubeconfig()]
+    ran = aim("convert", path, *live)
+    assert ran.code == 2
+    assert "its namespace is stated nowhere" in ran.err
+    ran = aim("convert", path, *live, "--namespace", "team-a", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert ran.document["metadata"] == {"name": name}
+    assert ran.document["spec"] == target["spec"]
+
+
+def test_a_cluster_that_can_not_be_reached_starts_nothing(aim, manifest, tmp_path):
+    ran = aim("convert", manifest, "--from-cluster", "--kubeconfig", tmp_path / "absent")
+    assert (ran.code, ran.out) == (4, "")
+
+
+@pytest.fixture
+def planned(aim, cluster, plan_arguments, tmp_path):
+    """Return the plan's directory, and a manifest of one of its services."""
+    assert aim(*plan_arguments).code == 0
+    service = cluster.client.get(AIM_SERVICE, "team-a", "qwen-chat")
+    path = tmp_path / "service.yaml"
+    value = {
+        "apiVersion": "aim.eai.amd.com/v1alpha1",
+        "kind": "AIMService",
+        "metadata": {"name": "qwen-chat"},
+        "spec": service["spec"],
+    }
+    path.write_text(f"# ours\n{emit(value)}")
+    return tmp_path / "plan", path
+
+
+def test_a_manifest_follows_its_plan(aim, cluster, planned):
+    plan, path = planned
+    ran = aim("convert", path, "--plan", plan, "-n", "team-a")
+    assert ran.code == 0, ran.err
+    assert "there is no result of a commit" in ran.err
+    assert ran.out.startswith("# ours\napiVersion: aim.eai.amd.com/v1alpha2\n")
+    objects = aim("convert", path, "--plan", plan, "-n", "team-a", "-o", "json").document["items"]
+    service, profile = objects
+    before = cluster.client.get(AIM_SERVICE, "team-a", "qwen-chat")
+    name = before["spec"]["template"]["name"]
+    assert service["spec"] == {
+        **{key: value for key, value in before["spec"].items() if key != "template"},
+        "profile": {"name": name},
+    }
+    isvc = cluster.client.list_all(INFERENCE_SERVICE, "team-a").items[0]
+    assert service["metadata"] == {
+        "name": "qwen-chat",
+        "annotations": {PRESERVE_UID: isvc["metadata"]["uid"], PRESERVE_GENERATION: "2"},
+    }
+    # The template is kept elsewhere, so the profile that was created for it is written here.
+    assert (profile["kind"], profile["metadata"]) == ("AIMProfile", {"name": name})
+
+
+def test_a_manifest_that_the_plan_does_not_migrate_stays_and_is_named(aim, planned):
+    plan, path = planned
+    path.write_text(path.read_text().replace("qwen-chat", "other"))
+    ran = aim("convert", path, "--plan", plan, "-n", "team-a")
+    assert (ran.code, ran.out) == (3, path.read_text())
+    assert "the plan has no unit AIMService/team-a/other; it stays as it is" in ran.err
+
+
+def test_a_unit_that_was_not_cut_over_stays_and_is_named(aim, planned):
+    plan, path = planned
+    result = {
+        "$schema": "x",
+        "apiVersion": "migration.aim.eai.amd.com/v1",
+        "kind": "ApplyResult",
+        "toolVersion": "1",
+        "runId": "1",
+        "mode": "commit",
+        "state": "complete",
+        "planId": "1",
+        "planSha256": "1",
+        "startedAt": "",
+        "finishedAt": "",
+        "journal": "",
+        "counts": {},
+        "units": [{"id": "AIMService/team-a/qwen-chat", "disposition": "automatic", "status": "failed"}],
+    }
+    (plan / "apply-result.json").write_text(json.dumps(result))
+    ran = aim("convert", path, "--plan", plan, "-n", "team-a")
+    assert (ran.code, ran.out) == (3, path.read_text())
+    assert "was not cut over (failed)" in ran.err
+    (plan / "apply-result.json").write_text(json.dumps({**result, "mode": "dry-run"}))
+    assert aim("convert", path, "--plan", plan, "-n", "team-a").code == 0

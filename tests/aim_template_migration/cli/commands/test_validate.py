@@ -1,0 +1,132 @@
+import json
+
+import pytest
+
+BROKEN = """\
+apiVersion: aim.eai.amd.com/v1alpha2
+kind: AIMService
+metadata: {name: chat}
+spec:
+  model: {name: qwen}
+  template: {name: qwen-fp8}
+"""
+SOUND = BROKEN.replace("template", "profile")
+
+
+@pytest.fixture
+def manifest(tmp_path):
+    path = tmp_path / "service.yaml"
+    path.write_text(BROKEN)
+    return path
+
+
+def test_a_finding_is_one_line_with_its_place(aim, manifest):
+    ran = aim("validate", manifest)
+    assert ran.code == 3
+    assert ran.out == (
+        f"{manifest}:6:3: AIMService/chat spec.template: Forbidden: spec.template is not part of v1alpha2: use "
+        "spec.profile, with name or selector\n"
+    )
+    assert ran.err.startswith("of 1 object of the AIM API a server would refuse 1\nnot checked offline:\n  - ")
+
+
+def test_what_a_server_would_take_gives_no_line(aim, manifest):
+    manifest.write_text(SOUND)
+    ran = aim("validate", manifest)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("1 object of the AIM API would be taken\nnot checked offline:\n")
+
+
+def test_nothing_to_validate_is_said(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("kind: Other\n")
+    ran = aim("validate", path)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("no object of the AIM API was found")
+
+
+def test_json(aim, manifest):
+    ran = aim("validate", manifest, "-o", "json")
+    assert ran.code == 3
+    document = ran.document
+    assert (document["apiVersion"], document["kind"]) == ("migration.aim.eai.amd.com/v1", "ValidationReport")
+    assert (document["valid"], document["objects"], document["others"]) == (False, 1, 0)
+    assert document["violations"] == [
+        {
+            "file": str(manifest),
+            "line": 6,
+            "column": 3,
+            "object": "AIMService/chat",
+            "field": "spec.template",
+            "reason": "FieldValueForbidden",
+            "message": "Forbidden: spec.template is not part of v1alpha2: use spec.profile, with name or selector",
+            "level": "error",
+            "equivalent": "use spec.profile, with name or selector",
+            "trap": 13,
+        }
+    ]
+    assert len(document["notChecked"]) == 4
+
+
+def test_sarif(aim, manifest):
+    log = aim("validate", manifest, "-o", "sarif").document
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    run = log["runs"][0]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["GuideTrap13"]
+    result = run["results"][0]
+    assert (result["ruleId"], result["level"]) == ("GuideTrap13", "error")
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": str(manifest)}, "region": {"startLine": 6, "startColumn": 3}}
+
+
+def test_github(aim, tmp_path):
+    path = tmp_path / "a,b:c.yaml"
+    path.write_text(BROKEN)
+    ran = aim("validate", path, "-o", "github")
+    assert ran.code == 3
+    assert ran.out == (
+        f"::error file={tmp_path}/a%2Cb%3Ac.yaml,line=6,col=3,title=AIMService/chat spec.template::Forbidden: "
+        "spec.template is not part of v1alpha2: use spec.profile, with name or selector\n"
+    )
+
+
+def test_no_message_quotes_a_secret(aim, manifest):
+    secret = "hf_" + "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8"
+    manifest.write_text(SOUND + f"  replicas: {secret}\n  env: [{{name: A, valu: {secret}}}, {{name: [{secret}]}}]\n")
+    for output in ("text", "json", "sarif", "github"):
+        ran = aim("validate", manifest, "-o", output)
+        assert ran.code == 3
+        assert secret not in ran.out + ran.err
+
+
+def test_all_files_are_validated_although_one_is_unreadable(aim, tmp_path):
+    (tmp_path / "a.yaml").write_text("a: {{ b }}\n")
+    (tmp_path / "b.yaml").write_bytes(b"\xff")
+    (tmp_path / "c.yaml").write_text(BROKEN)
+    ran = aim("validate", tmp_path, "-o", "json")
+    assert ran.code == 3
+    assert sorted(item["reason"] for item in ran.document["violations"]) == [
+        "FieldValueForbidden",
+        "Unreadable",
+        "Unreadable",
+    ]
+
+
+def test_what_convert_writes_is_valid_or_named(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text(BROKEN.replace("v1alpha2", "v1alpha1"))
+    out = tmp_path / "out.yaml"
+    assert aim("convert", path, "--file", out).code == 0
+    assert aim("validate", out).code == 0
+
+
+def test_standard_input(aim, monkeypatch, manifest):
+    with manifest.open() as opened:
+        monkeypatch.setattr("sys.stdin", opened)
+        ran = aim("validate", "-", "-o", "json")
+    assert json.loads(ran.out)["violations"][0]["file"] == "stdin"
+
+
+def test_what_was_named_has_to_be_there(aim, tmp_path):
+    assert aim("validate", tmp_path / "absent.yaml").code == 4
+    assert aim("validate").code == 2
