@@ -10,7 +10,7 @@ from aim_rehearsal.operator import Misbehaviour
 from tests.faults.checking import expecting
 from tests.faults.checking.evidence import Arrival
 from tests.faults.child.disk import DiskFault
-from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest
+from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest, StoredLate
 from tests.faults.injecting.ends import ClockJumps, DiskAt, KillAtRequest, SignalsAtRequest
 from tests.faults.injecting.races import RACES, OperatorThat, PinRemovedInSoak, Race, RaceAtRequest, StatusWriter
 from tests.faults.trial import Player, Point, Recording
@@ -72,6 +72,9 @@ def answers_to_writes(player: Player, world: str, *, commit: bool) -> Iterator[P
             yield _at(world, arrival, commit)(
                 functools.partial(AtRequest, arrival.number, answer), expects, _recovery_of(answer, commit=commit)
             )
+        yield _at(world, arrival, commit)(
+            functools.partial(StoredLate, arrival.number), expecting.one_unit_at_most, "rerun" if commit else "none"
+        )
 
 
 def answers_to_reads(player: Player, world: str, *, commit: bool) -> Iterator[Point]:

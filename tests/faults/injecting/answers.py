@@ -4,6 +4,7 @@ Each fault acts at one request. Its message carries a secret-looking word, which
 """
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -72,6 +73,29 @@ class AtRequest(Fault):
         return self._answer.after(scene, arrival, request, response)
 
 
+class StoredLate(Fault):
+    """A write that is carried out only when the client has given up and has looked once: nothing is there yet."""
+
+    name = "stored-late"
+    options = ("--request-timeout", f"{REQUEST_TIMEOUT_SECONDS}s")
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._stored = threading.Event()
+
+    def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
+        if arrival.number == self._number:
+            scene.wait_for_request(arrival.number + 2, 4 * REQUEST_TIMEOUT_SECONDS)
+        elif arrival.number > self._number + 1:
+            self._stored.wait(4 * REQUEST_TIMEOUT_SECONDS)
+        return None
+
+    def after(self, scene: Scene, arrival: Arrival, request: Request, response: Response) -> Response | None:
+        if arrival.number == self._number:
+            self._stored.set()
+        return None
+
+
 def refusal(code: int, reason: str, message: str, *headers: tuple[str, str]) -> Instead:
     """Return an answer with a Status."""
     status = {
@@ -129,12 +153,6 @@ def _empty(scene: Scene, arrival: Arrival, request: Request, response: Response)
 
 def _late_answer(scene: Scene, arrival: Arrival, request: Request, response: Response) -> Response | None:
     time.sleep(REQUEST_TIMEOUT_SECONDS + 0.2)
-    return None
-
-
-def _late_store(scene: Scene, arrival: Arrival, request: Request) -> Response | None:
-    """Carry the request out only when the client has given up and has begun to read what became of it."""
-    scene.wait_for_request(arrival.number + 2, 3 * REQUEST_TIMEOUT_SECONDS)
     return None
 
 
@@ -247,7 +265,6 @@ LOSSES = (
     Answer("empty", after=_empty, proves=True, transient=True),
     Answer("another-object", after=_another, proves=True),
     Answer("late-answer", after=_late_answer, proves=True, transient=True, slow=True),
-    Answer("late-store", before=_late_store, proves=True, slow=True),
 )
 LIES = (
     Answer("unchanged", _unchanged),
@@ -262,7 +279,7 @@ WRITE_ANSWERS = (*REFUSALS, *LOSSES, *LIES)
 READ_ANSWERS = (
     *(answer for answer in REFUSALS if answer.name not in ("409-exists", "422")),
     Answer("410", refusal(410, "Expired", "the resourceVersion is too old")),
-    *(answer for answer in LOSSES if not answer.name.startswith(("stored-", "late-store"))),
+    *(answer for answer in LOSSES if not answer.name.startswith("stored-")),
     Answer("stale", after=_first_seen, proves=True),
 )
 """Every wrong answer to a read."""
