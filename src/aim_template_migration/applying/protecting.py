@@ -49,7 +49,9 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
     state.warn("ProtectArtifact", sent.warnings)
     # The patch leaves the spec alone: admission must, too. Where the answer was lost others may have written since.
     if not sent.settled and get(sent.body, "spec") != get(artifact, "spec"):
-        raise stop_unit("AnswerDiffers", f"the answer to the patch of {step.artifact.id} has another spec than was read")
+        raise stop_unit(
+            "AnswerDiffers", f"the answer to the patch of {step.artifact.id} has another spec than was read"
+        )
 
 
 def protection_patch(artifact: JsonObject) -> list[JsonObject]:
