@@ -19,13 +19,18 @@ GROUP = "random.example.com"
 
 
 def with_lax_version(crd: JsonObject) -> JsonObject:
-    """Return a definition in a group of its own with one version more, which admits everything."""
+    """Return a definition in a group and with names of its own, with one version more, which admits everything.
+
+    The names are new, since other tests on the same server ask for the kinds by their names without a group.
+    """
     versions: list[Json] = [*get_objects(crd, "spec", "versions")]
     schema: JsonObject = {"openAPIV3Schema": widgets.LAX}
     status: JsonObject = {"status": {}}
     versions.append({"name": "v1lax", "served": True, "storage": False, "subresources": status, "schema": schema})
-    spec: JsonObject = {**get_map(crd, "spec"), "group": GROUP, "versions": versions}
-    return {**crd, "metadata": {"name": f"{get_str(spec, 'names', 'plural')}.{GROUP}"}, "spec": spec}
+    kind, plural = f"Random{get_str(crd, 'spec', 'names', 'kind')}", f"random{get_str(crd, 'spec', 'names', 'plural')}"
+    names: JsonObject = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()}
+    spec: JsonObject = {**get_map(crd, "spec"), "group": GROUP, "names": names, "versions": versions}
+    return {**crd, "metadata": {"name": f"{plural}.{GROUP}"}, "spec": spec}
 
 
 def first_version_only(crd: JsonObject) -> JsonObject:
