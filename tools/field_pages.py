@@ -61,8 +61,8 @@ PAGES: tuple[Page, ...] = (
         "fields-aimmodel.md",
         "Fields of AIMModel and AIMClusterModel",
         "A model of an image changes its version alone. Own weights become a model that derives from a model of the "
-        "base image; profile copies and fine-tunes become `spec.profiles`. AIMClusterModel has the same fields; its targets "
-        "are the cluster-scoped kinds.",
+        "base image; profile copies and fine-tunes become `spec.profiles`. AIMClusterModel has the same fields; its "
+        "targets are the cluster-scoped kinds.",
         MODEL_FATES,
     ),
     Page(

@@ -177,8 +177,6 @@ class LedgerWriter:
             self._notes.append(
                 LedgerNote(file, self._line(item, note.near), source, field_path(note.near), note.message)
             )
-        if draft.unchanged:
-            return
         for fate in draft.fates():
             target = LedgerTarget(fate.object, field_path(fate.target)) if fate.object else None
             self._entries.append(

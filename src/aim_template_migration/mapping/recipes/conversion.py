@@ -76,7 +76,7 @@ def convert_objects(
     live: Live = nothing_live,
     inline: bool = False,
 ) -> list[Draft | None]:
-    """Convert objects; what is foreign to the AIM API, or stays at v1alpha1 in both pipelines, is None.
+    """Convert objects; what is foreign to the AIM API is None.
 
     Args:
         objects: the objects of the whole input.
@@ -106,10 +106,9 @@ def _draft(value: JsonObject) -> Draft | None:
     table = TABLES.get(kind)
     known = _KNOWN.get(kind)
     if known is not None and version in _versions(kind):
-        if table is None:
-            return None
-        draft = Draft(value, table)
-        draft.unchanged = kind in (AIM_PROFILE.name, AIM_CLUSTER_PROFILE.name) or not get_map(value, "spec")
+        draft = Draft(value, table or _AT_V1ALPHA2)
+        passive = table is None or table is _AT_V1ALPHA2
+        draft.unchanged = passive or not get_map(value, "spec")
         return draft
     draft = Draft(value, table or _AT_V1ALPHA2)
     draft.unchanged = True

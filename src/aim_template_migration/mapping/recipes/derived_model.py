@@ -28,6 +28,8 @@ def convert_derivation(draft: Draft, context: Context, field: str, *, cluster: b
     _source(draft, old, copy)
     for name in ("versionPolicy", "version", "overrides"):
         draft.move((*old, name), (*_PROFILES, name))
+    if copy.get("versionPolicy") in (None, "pinned") and not copy.get("version"):
+        put_version(draft, context, "")
     _image(draft, old, copy)
     for name in _MODEL_LEVEL:
         if name in copy:

@@ -214,6 +214,9 @@ class Draft:
     def fates(self) -> Iterator[LeafFate]:
         """Yield the fate of every leaf of the input, in document order, each once."""
         for path, value in leaves(self.source):
+            if self.unchanged:
+                yield LeafFate(path, Fate.MAPPED, self.id, path, "the object stays as it is")
+                continue
             yield self._fates.get(path) or self._untouched(path, value)
 
     def _untouched(self, path: Path, value: Json) -> LeafFate:

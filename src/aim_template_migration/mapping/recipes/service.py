@@ -9,6 +9,7 @@ from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.ledger import Path
+from aim_template_migration.mapping.recipes.service_env import convert_service_env
 from aim_template_migration.mapping.recipes.service_model import convert_service_model
 from aim_template_migration.mapping.recipes.versions import V1ALPHA2, to_v1alpha2
 
@@ -39,6 +40,8 @@ def convert_service(draft: Draft, context: Context) -> None:
     to_v1alpha2(draft)
     named = _template(draft, context) or _given_name(draft, context)
     _overrides(draft, named=named)
+    if convert_service_env(draft, named=named):
+        draft.note(("spec", "env"), OVERLAY_WARNING)
     _caching(draft)
     draft.drop(("spec", "cacheModel"))
     convert_service_model(draft, context)
