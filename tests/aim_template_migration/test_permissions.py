@@ -24,6 +24,7 @@ from aim_template_migration.kube.errors import ClusterError
 from aim_template_migration.kube.permissions import OPERATOR_NAMESPACE, PERMISSIONS, permissions_of
 from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings
+from aim_template_migration.rehearsing.copying import copy_namespaces
 from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RunTuning
 from aim_template_migration.rehearsing.subject import Subject
 from tests.support.worlds import renamed
@@ -59,12 +60,14 @@ def test_every_row_of_the_table_is_asked_for_by_a_run(tmp_path, recorded):
     )
     with Rehearsal(options) as rehearsal:
         rehearsal.run(lambda chapter: None, nobody, threading.Event())
+        copy_namespaces(rehearsal.connect(), rehearsal.session.namespaces)
         events = rehearsal.session.server.audit_events()
     here = [event for event in events if event["user"]["username"] == "migration"]
-    needed = table(row for row in PERMISSIONS if not row.optional)  # optional ones are preflight's alone
+    needed = table(row for row in PERMISSIONS if not row.optional)  # optional ones are preflight's and the copy's
     unused = needed - asked(recorded.audit) - asked(here)
     # What only particular closures need is asked for by pins of those kinds; see the kinds a world here lacks.
     assert unused <= {("aim.eai.amd.com", "aimclusterruntimeconfigs", "get")}
+    assert {("apps", "replicasets", "list"), ("batch", "jobs", "list")} <= asked(here)
 
 
 def test_reading_roles_grant_no_write_and_no_role_names_secrets():

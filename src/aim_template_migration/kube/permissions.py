@@ -31,6 +31,7 @@ from aim_api.kinds import (
     NAMESPACE,
     POD,
     PVC,
+    REPLICA_SET,
     SERVING_RUNTIME,
     VALIDATING_WEBHOOKS,
     Kind,
@@ -93,6 +94,8 @@ PERMISSIONS: tuple[Permission, ...] = (
     *(Permission(kind, "get", "read") for kind in LISTED_KINDS),
     *(Permission(kind, "get", "read") for kind in (SERVING_RUNTIME, CLUSTER_SERVING_RUNTIME)),
     Permission(POD, "list", "read"),
+    # rehearse copies them, and says what it cannot show where it may not look.
+    *(Permission(kind, "list", "read", optional=True) for kind in (REPLICA_SET, JOB)),
     # preflight says so where it may not look.
     *(Permission(kind, "list", "read", optional=True) for kind in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)),
     Permission(DEPLOYMENT, "get", "read", (OPERATOR_DEPLOYMENT,), namespace=OPERATOR_NAMESPACE, optional=True),
