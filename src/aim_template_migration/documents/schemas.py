@@ -9,6 +9,8 @@ from collections.abc import Mapping
 import msgspec
 
 from aim_api.tree import JsonObject, as_object, get_map, get_str
+from aim_template_migration.documents.conversion import SCHEMA_URI as LEDGER_URI
+from aim_template_migration.documents.conversion import ConversionLedger
 from aim_template_migration.documents.inspection import SCHEMA_URI as INSPECTION_URI
 from aim_template_migration.documents.inspection import Inspection
 from aim_template_migration.documents.journal import Entry
@@ -20,6 +22,8 @@ from aim_template_migration.documents.rehearsal import SCHEMA_URI as REPORT_URI
 from aim_template_migration.documents.rehearsal import RehearsalReport
 from aim_template_migration.documents.result import SCHEMA_URI as RESULT_URI
 from aim_template_migration.documents.result import ApplyResult
+from aim_template_migration.documents.validation import SCHEMA_URI as VALIDATION_URI
+from aim_template_migration.documents.validation import ValidationReport
 from aim_template_migration.documents.verification import SCHEMA_URI as VERIFICATION_URI
 from aim_template_migration.documents.verification import Verification
 
@@ -50,6 +54,8 @@ _DOCUMENTS: tuple[tuple[str, type[Document]], ...] = (
     (INSPECTION_URI, Inspection),
     (VERIFICATION_URI, Verification),
     (PREFLIGHT_URI, Preflight),
+    (LEDGER_URI, ConversionLedger),
+    (VALIDATION_URI, ValidationReport),
 )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aim_api.tree import JsonObject, Key, field_path
-from aim_template_migration.documents.plan import API_VERSION
-from aim_template_migration.manifests.ledger import (
+from aim_template_migration.documents.conversion import (
     KIND,
+    SCHEMA_URI,
     ConversionLedger,
     LedgerEntry,
     LedgerFault,
@@ -14,6 +14,7 @@ from aim_template_migration.manifests.ledger import (
     LedgerNote,
     LedgerTarget,
 )
+from aim_template_migration.documents.plan import API_VERSION
 from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
 from aim_template_migration.manifests.reading import ManifestText, read_manifest
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
@@ -158,6 +159,7 @@ class LedgerWriter:
     def ledger(self) -> ConversionLedger:
         """Return what was collected."""
         return ConversionLedger(
+            SCHEMA_URI,
             API_VERSION,
             KIND,
             entries=tuple(self._entries),

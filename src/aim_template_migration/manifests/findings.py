@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from aim_template_migration.manifests.ledger import ConversionLedger, LedgerEntry
+from aim_template_migration.documents.conversion import ConversionLedger, LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def _list_indent(text: str, root: Node) -> str:
     for node in walk(root):
         if isinstance(node, MapNode) and not node.flow:
             for entry in node.entries:
-                if isinstance(entry.value, ListNode) and not entry.value.flow:
+                if isinstance(entry.value, ListNode) and not entry.value.flow and not entry.value.anchor:
                     further = column(text, entry.value.start) - column(text, entry.key.start)
                     return " " * max(0, further)
     return " " * _DEFAULT_STEP

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.documents import private_files
+from aim_template_migration.documents.conversion import ConversionLedger, LedgerFault
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound
@@ -28,12 +30,12 @@ from aim_template_migration.manifests.files import FileError, InputFile, Inputs,
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.following import Followed, follow_plan
 from aim_template_migration.manifests.given_values import ValuesError, parse_values
-from aim_template_migration.manifests.ledger import ConversionLedger, LedgerFault
 from aim_template_migration.manifests.nodes import ReadError
 from aim_template_migration.manifests.reading import ManifestText, read_manifest
 from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
 
 _COMMIT = "commit"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -184,7 +186,7 @@ def _look(arguments: ConvertArguments, changed: Sequence[ConvertedFile], console
 
 
 def _difference(file: ConvertedFile) -> str:
-    old, new = file.file.manifest.text.splitlines(keepends=True), file.text.splitlines(keepends=True)
+    old, new = _LINE.findall(file.file.manifest.text), _LINE.findall(file.text)
     lines = difflib.unified_diff(old, new, file.file.name, file.file.name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

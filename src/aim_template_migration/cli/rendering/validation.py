@@ -4,53 +4,19 @@ from collections.abc import Iterable, Iterator
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.cli.console import Paint
-from aim_template_migration.documents.plan import API_VERSION, Document
+from aim_template_migration.documents.plan import API_VERSION
+from aim_template_migration.documents.validation import KIND, SCHEMA_URI, ReportedViolation, ValidationReport
 from aim_template_migration.manifests.validating import NOT_CHECKED, Validation, Violation
 from aim_template_migration.version import __version__
 
-KIND = "ValidationReport"
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GUIDE_TRAP = "GuideTrap"
-
-
-class ReportedViolation(Document, frozen=True):
-    """One finding."""
-
-    file: str
-    line: int
-    column: int
-    object: str
-    field: str
-    reason: str
-    message: str
-    level: str
-    equivalent: str = ""
-    trap: int = 0
-
-
-class ValidationReport(Document, frozen=True):
-    """The answer of ``validate -o json``.
-
-    Attributes:
-        valid: whether a server would take every object.
-        objects: how many objects of the AIM API were looked at.
-        others: how many objects of other APIs were not.
-        violations: what was found.
-        not_checked: what no offline validation can know.
-    """
-
-    api_version: str
-    kind: str
-    valid: bool
-    objects: int
-    others: int
-    violations: tuple[ReportedViolation, ...]
-    not_checked: tuple[str, ...]
 
 
 def report_of(validation: Validation) -> ValidationReport:
     """Return the findings as a document."""
     return ValidationReport(
+        SCHEMA_URI,
         API_VERSION,
         KIND,
         validation.valid,

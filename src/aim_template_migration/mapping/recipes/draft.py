@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aim_api.kinds import Kind
-from aim_api.tree import Json, JsonObject, get, get_str, has, leaves
+from aim_api.tree import Json, JsonObject, field_path, get, get_str, has, leaves
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.recipes.ledger import Gap, LeafFate, Note, Path
@@ -112,7 +112,11 @@ class Draft:
         if not has(self.value, *self.where(source)):
             return False
         if not self.relocate(source, target):
-            self.leave(source, f"{_text(target)} is set already", f"keep one of {_text(source)} and {_text(target)}")
+            self.leave(
+                source,
+                f"{field_path(target)} is set already",
+                f"keep one of {field_path(source)} and {field_path(target)}",
+            )
             return False
         self._record(source, self.id, target, fate=fate, reason=reason, advice=advice)
         return True
@@ -223,7 +227,7 @@ class Draft:
         row = self._table.find(path, value)
         here = self.where(path)
         if row is None:
-            reason = f"{_text(path)} is no field of v1alpha1 that is known, so nothing says what becomes of it"
+            reason = "it is no field of v1alpha1 that is known, so nothing says what becomes of it"
             return LeafFate(
                 path, Fate.NEEDS_DECISION, "", (), reason, "remove it, or write its v1alpha2 form", lost=True
             )
@@ -295,10 +299,6 @@ def copied(value: Json) -> Json:
 
 def _advice(row: FieldFate) -> str:
     return f"state it in {row.target}" if row.target else "remove it"
-
-
-def _text(path: Path) -> str:
-    return ".".join(str(key) for key in path)
 
 
 def _container(value: JsonObject, path: Path) -> JsonObject:

@@ -4,11 +4,13 @@ import stat
 import subprocess
 import sys
 
+import jsonschema
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
 from aim_template_migration.documents.backup_yaml import emit
+from aim_template_migration.documents.schemas import schema_files
 
 SERVICE = """\
 # what we serve
@@ -216,6 +218,7 @@ def test_the_ledger_is_private_and_accounts_for_every_leaf(aim, manifest, tmp_pa
     assert aim("convert", manifest, "--ledger", path).code == 3
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     ledger = json.loads(path.read_text())
+    jsonschema.validate(ledger, json.loads(schema_files()["conversion-ledger-v1.json"]))
     assert (ledger["apiVersion"], ledger["kind"]) == ("migration.aim.eai.amd.com/v1", "ConversionLedger")
     entries = {entry["field"]: entry for entry in ledger["entries"]}
     assert entries.keys() == {

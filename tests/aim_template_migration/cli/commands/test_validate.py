@@ -1,6 +1,9 @@
 import json
 
+import jsonschema
 import pytest
+
+from aim_template_migration.documents.schemas import schema_files
 
 BROKEN = """\
 apiVersion: aim.eai.amd.com/v1alpha2
@@ -49,6 +52,7 @@ def test_json(aim, manifest):
     ran = aim("validate", manifest, "-o", "json")
     assert ran.code == 3
     document = ran.document
+    jsonschema.validate(document, json.loads(schema_files()["validation-report-v1.json"]))
     assert (document["apiVersion"], document["kind"]) == ("migration.aim.eai.amd.com/v1", "ValidationReport")
     assert (document["valid"], document["objects"], document["others"]) == (False, 1, 0)
     assert document["violations"] == [

@@ -1,8 +1,11 @@
 """The loss ledger as a document: what became of every leaf of every converted object."""
 
+import msgspec
+
 from aim_template_migration.documents.plan import Document
 
 KIND = "ConversionLedger"
+SCHEMA_URI = "https://aim-template-migration.example/schemas/conversion-ledger-v1.json"
 
 
 class LedgerTarget(Document, frozen=True):
@@ -67,8 +70,16 @@ class LedgerFault(Document, frozen=True):
 
 
 class ConversionLedger(Document, frozen=True):
-    """The whole ledger."""
+    """The whole ledger.
 
+    Attributes:
+        entries: what became of every leaf of every object of the AIM API, by file and place.
+        needs: values that are missing.
+        notes: what is only to be known.
+        faults: what could not be read.
+    """
+
+    schema: str = msgspec.field(name="$schema")
     api_version: str
     kind: str
     entries: tuple[LedgerEntry, ...] = ()
