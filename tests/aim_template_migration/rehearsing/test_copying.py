@@ -1,6 +1,8 @@
 """The caller's own namespaces in memory: what is read, what stays as it was, what is said of the rest."""
 
 import copy
+import secrets
+import threading
 
 import pytest
 
@@ -17,15 +19,18 @@ from aim_api.kinds import (
 )
 from aim_rehearsal.apiserver import LocalApiServer
 from aim_rehearsal.client import Client
-from aim_rehearsal.operator import Misbehaviour
+from aim_rehearsal.operator import BridgeOperator, Misbehaviour, Settings
 from aim_rehearsal.roles import VIEWER
 from aim_rehearsal.session import RehearsalSession
-from aim_rehearsal.worlds import load_world
+from aim_rehearsal.worlds import apply_world, load_world
 from aim_rehearsal.worlds.storing import stored_objects
+from aim_template_migration.applying.events import nobody
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.kube.errors import Forbidden
 from aim_template_migration.planning.inventory import PlanningError, read_identity
 from aim_template_migration.rehearsing.copying import copy_namespaces
+from aim_template_migration.rehearsing.rehearsal import Rehearsal, RehearsalOptions, RunTuning
+from tests.support.worlds import renamed
 
 NAMESPACES = ("team-a", "team-b")
 COPIED = (AIM_SERVICE, AIM_TEMPLATE_CACHE, AIM_ARTIFACT, PVC, INFERENCE_SERVICE, DEPLOYMENT, REPLICA_SET, POD)
@@ -224,3 +229,34 @@ def test_a_cluster_from_before_v1alpha2_is_read_as_it_is_and_gets_the_definition
         client = Client(session.server.url, token=session.server.token(), ca_pem=session.server.ca_pem)
         (service,) = client.list_all(AIM_SERVICE, "team-a").items
         assert service["status"]["observedGeneration"] == 1
+
+
+@pytest.mark.controlplane
+def test_a_real_cluster_is_copied_rehearsed_and_left_as_it_was(aim_plane, tmp_path):
+    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
+    world = renamed("shared-happy-path", secrets.token_hex(3))
+    apply_world(world, admin)
+    with BridgeOperator(admin, Settings()) as operator:
+        operator.settle()
+
+    def everything_there():
+        found = [item for kind in COPIED for name in world.namespaces for item in admin.list_all(kind, name).items]
+        return {item["metadata"]["uid"]: item for item in found}
+
+    before = everything_there()
+    cluster = connect(ConnectionOptions(kubeconfig=str(aim_plane.kubeconfig("admin"))), environ={})
+    subject = copy_namespaces(cluster, world.namespaces)
+    assert set(cluster.requests_sent) <= {"get", "list"}
+    cluster.close()
+    assert (subject.supplied, subject.not_rehearsed) == ((), ())
+    options = RehearsalOptions(
+        subject=subject, mode="Both", directory=tmp_path / "plan", work_dir=tmp_path, tuning=RunTuning(soak_seconds=0.1)
+    )
+    with Rehearsal(options) as rehearsal:
+        report = rehearsal.run(lambda chapter: None, nobody, threading.Event()).report
+    assert report.counts["succeeded"] == len(report.units) == 2
+    for unit in report.units:
+        assert unit.inference_service.before == unit.inference_service.after
+        assert unit.inference_service.before.uid in before
+        assert set(unit.pods.after) <= before.keys()
+    assert everything_there() == before

@@ -1,9 +1,15 @@
 """Files as the subject of a rehearsal: dumps with identity, desired state without, and what is said of either."""
 
+import os
+import shlex
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
+from aim_api.kinds import INFERENCE_SERVICE
+from aim_rehearsal.session import RehearsalSession
 from aim_rehearsal.worlds import load_world
 from aim_rehearsal.worlds.storing import stored_objects
 from aim_template_migration.applying.events import nobody
@@ -135,3 +141,34 @@ def test_a_plan_s_backup_is_brought_up_and_rehearsed_to_the_end(recorded, tmp_pa
     assert report.counts["succeeded"] == 2
     assert report.world == "objects of backup.yaml"
     assert report.not_rehearsed == found.not_rehearsed
+
+
+@pytest.mark.slow
+@pytest.mark.kubectl
+def test_what_kubectl_dumps_is_rehearsed_as_the_tutorial_says(tmp_path):
+    """Take the tutorial's own command, and rehearse what it wrote."""
+    page = (Path(__file__).parents[3] / "docs" / "tutorial" / "first-rehearsal.md").read_text(encoding="utf-8")
+    (command,) = [
+        line for line in page.replace("\\\n", " ").splitlines() if line.startswith("kubectl get aimservices,")
+    ]
+    words = shlex.split(command.partition(">")[0])
+    world = load_world("shared-happy-path")
+    with RehearsalSession(world, work_dir=tmp_path) as session:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "KUBECONFIG": str(session.kubeconfig("admin")),
+        }
+        dump = subprocess.run(words, env=environment, capture_output=True, check=True).stdout
+        (original,) = session.client.list_all(INFERENCE_SERVICE, "team-a").items
+    found = dumped_subject([Dumped(item.value, item.place) for item in read_dump(dump, "dump")], ["dump"])
+    assert (found.supplied, found.not_rehearsed) == ((), ())
+    options = RehearsalOptions(
+        subject=found, mode="Both", directory=tmp_path / "plan", work_dir=tmp_path, tuning=RunTuning(soak_seconds=0)
+    )
+    with Rehearsal(options) as rehearsal:
+        report = rehearsal.run(lambda chapter: None, nobody, threading.Event()).report
+    (unit,) = report.units
+    assert unit.status == "succeeded"
+    assert unit.inference_service.before == unit.inference_service.after
+    assert unit.inference_service.after.uid == original["metadata"]["uid"]
