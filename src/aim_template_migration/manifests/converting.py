@@ -44,11 +44,13 @@ class Options:
         values: values that were given by hand.
         live: reads a live cluster, for what the input does not state.
         inline: put base image and derived profiles of a custom model into one AIMModel.
+        losses_only: the ledger names only what was lost, which takes less time.
     """
 
     values: Values = field(default_factory=Values)
     live: Live = nothing_live
     inline: bool = False
+    losses_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         [item.place.value for item in located], values=options.values, live=options.live, inline=options.inline
     )
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
-    writer = LedgerWriter(files)
+    writer = LedgerWriter(files, losses_only=options.losses_only)
     for item, draft in zip(located, drafts, strict=True):
         if draft is not None:
             writer.add(item, draft)
@@ -147,8 +149,9 @@ def change_of(item: Located, draft: Draft | None) -> ObjectChange | None:
 class LedgerWriter:
     """Collects the ledger of a conversion."""
 
-    def __init__(self, files: Sequence[ManifestFile]) -> None:
+    def __init__(self, files: Sequence[ManifestFile], *, losses_only: bool = False) -> None:
         self._files = files
+        self._losses_only = losses_only
         self._entries: list[LedgerEntry] = []
         self._needs: list[LedgerNeed] = []
         self._notes: list[LedgerNote] = []
@@ -179,7 +182,11 @@ class LedgerWriter:
             self._notes.append(
                 LedgerNote(file, self._line(item, note.near), source, field_path(note.near), note.message)
             )
+        if self._losses_only and draft.unchanged:
+            return
         for fate in draft.fates():
+            if self._losses_only and not fate.lost:
+                continue
             target = LedgerTarget(fate.object, field_path(fate.target)) if fate.object else None
             self._entries.append(
                 LedgerEntry(

@@ -82,18 +82,22 @@ def read_manifests(inputs: Inputs) -> tuple[list[ManifestFile], tuple[LedgerFaul
 def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:
     values = _values(arguments.values)
     if not arguments.from_cluster:
-        conversion = convert_files(files, Options(values, nothing_live, arguments.inline))
+        conversion = convert_files(files, _options(arguments, values, nothing_live))
     else:
         with translated():
             cluster = open_cluster(arguments.connection)
             try:
                 live = _live(cluster, arguments.namespace)
-                conversion = convert_files(files, Options(values, live, arguments.inline))
+                conversion = convert_files(files, _options(arguments, values, live))
             finally:
                 cluster.close()
     for unused in sorted(values.by_id.keys() - values.used):
         console.warn(f"{arguments.values}: the values of {unused} were not used; no object of the input needed them")
     return conversion
+
+
+def _options(arguments: ConvertArguments, values: Values, live: Live) -> Options:
+    return Options(values, live, arguments.inline, losses_only=arguments.ledger is None)
 
 
 def _values(path: Path | None) -> Values:
