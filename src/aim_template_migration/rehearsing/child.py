@@ -10,9 +10,10 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: its exit code, negative for a signal, and what it wrote to stderr."""
+    """How a process ended: its exit code, negative for a signal, and what it wrote to stdout and stderr."""
 
     code: int
+    output: str
     errors: str
 
 
@@ -34,17 +35,17 @@ class ChildProcess:
         with subprocess.Popen(  # noqa: S603 - our own command line, with arguments of our own
             [*self._command, *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env=environment,
         ) as process:
             with self._lock:
                 self._process = process
-            _, errors = process.communicate()
+            output, errors = process.communicate()
             with self._lock:
                 self._process = None
-        return Ended(process.returncode, errors)
+        return Ended(process.returncode, output, errors)
 
     def kill(self) -> None:
         """Kill the process that runs now, if one does (SIGKILL), and wait until it is dead."""

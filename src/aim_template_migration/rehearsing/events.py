@@ -7,6 +7,7 @@ from typing import Protocol
 
 from aim_template_migration.applying.plan_files import PlanFiles
 from aim_template_migration.applying.run import ApplyOutcome
+from aim_template_migration.documents.inspection import InspectedUnit
 from aim_template_migration.documents.rehearsal import RehearsalReport, RehearsedFault
 from aim_template_migration.rehearsing.faults import ChosenFault
 from aim_template_migration.rehearsing.observation import ServiceFacts
@@ -79,12 +80,14 @@ class FaultAnswered:
     Attributes:
         chosen: the fault.
         answered: whether it came up, and how the units ended.
+        inspected: what inspect says of the units that did not succeed.
         refusal: what the next apply said while the lock of a killed one was there, or empty.
         archive: where result and journal went.
     """
 
     chosen: ChosenFault
     answered: RehearsedFault
+    inspected: tuple[InspectedUnit, ...]
     refusal: str
     archive: Path
 

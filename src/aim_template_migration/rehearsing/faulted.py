@@ -4,11 +4,14 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from aim_rehearsal.faults import Trouble
 from aim_template_migration.applying.events import Listener
 from aim_template_migration.applying.lock import LOCK_NAME
 from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, journal_path
 from aim_template_migration.applying.run import ApplyOutcome
+from aim_template_migration.documents.inspection import InspectedUnit, Inspection
 from aim_template_migration.documents.private_files import read
 from aim_template_migration.documents.rehearsal import FaultAnswer, RehearsedFault
 from aim_template_migration.documents.result import ApplyResult, decode_result
@@ -88,8 +91,9 @@ class FaultedCommit:
         answered = self._answered(result, rerun=not stopped)
         if stopped:
             return FaultEnding(outcome, None, answered, self._files)
+        inspected = self._inspected(answered)
         archive = self._archive(result)
-        self._audience(FaultAnswered(self._chosen, answered, refusal, archive))
+        self._audience(FaultAnswered(self._chosen, answered, inspected, refusal, archive))
         self._mend()
         rerun = self._reran()
         return FaultEnding(outcome, rerun, answered, self._files)
@@ -146,6 +150,18 @@ class FaultedCommit:
             answers=(*ended, *in_flight),
             rerun=rerun,
         )
+
+    def _inspected(self, answered: RehearsedFault) -> tuple[InspectedUnit, ...]:
+        """Look with the tool's own inspect, where a unit did not succeed; return what needs attention."""
+        if all(answer.status in ("succeeded", "manual") for answer in answered.answers):
+            return ()
+        place = ["--plan", str(self._files.directory), "--kubeconfig", str(self._stage.tool_kubeconfig())]
+        ended = self._stage.child.run(["inspect", *place, "-o", "json"])
+        try:
+            inspection = msgspec.json.decode(ended.output, type=Inspection)
+        except msgspec.MsgspecError:
+            return ()  # it has said why on its stderr; the records are archived all the same
+        return tuple(unit for unit in inspection.units if unit.attention)
 
     def _archive(self, result: ApplyResult) -> Path:
         """Move result, journal and the lock of a killed process aside, names unchanged, as an administrator does."""

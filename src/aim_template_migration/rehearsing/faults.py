@@ -213,7 +213,7 @@ _REQUEST_FAULTS = (
         f"{_FROM_LIVE_STATE}; a unit that was cut over already is confirmed, and nothing is written to it",
         trouble=Trouble.KILL,
         mending="Prove that no apply is running (the lock file names host and process), look with inspect at what was "
-        "under way, archive result and journal, and only then remove the lock file.",
+        "under way, archive result and journal, and only then move the lock file away.",
     ),
 )
 _OPERATOR_FAULTS = (

@@ -120,6 +120,8 @@ def test_a_conflict_stops_the_unit_and_a_rerun_migrates_it(rehearsed):
     outcome, chapters = rehearsed("conflict")
     check("conflict", outcome, chapters)
     assert outcome.report.audit.mutations == 8
+    (answered,) = [chapter for chapter in chapters if isinstance(chapter, FaultAnswered)]
+    assert [unit.id for unit in answered.inspected] == ["AIMService/team-a/qwen-chat"]
 
 
 @pytest.mark.slow
@@ -134,6 +136,9 @@ def test_a_killed_apply_leaves_its_records_and_its_lock_and_the_next_one_refuses
     (answered,) = [chapter for chapter in chapters if isinstance(chapter, FaultAnswered)]
     assert answered.refusal.startswith("error: ")
     assert "that process no longer lives on this host" in answered.refusal
+    (inspected,) = answered.inspected
+    assert (inspected.id, inspected.last_attempted_step) == ("AIMService/team-a/qwen-chat", "ProtectArtifact")
+    assert [attempt.code for attempt in inspected.attempts] == ["AttemptStored"]
     names = {path.name for path in answered.archive.iterdir()}
     assert names == {"apply-result.json", "apply-result.json.journal.jsonl", LOCK_NAME}
     result = decode_result((answered.archive / "apply-result.json").read_bytes())

@@ -9,6 +9,7 @@ from aim_template_migration.cli.rendering.plan_view import summary_of, view_of
 from aim_template_migration.cli.rendering.run_result import count_lines, trouble_lines
 from aim_template_migration.cli.rendering.statements import limits_lines
 from aim_template_migration.cli.rendering.text import count, heading, pairs, wrapped
+from aim_template_migration.documents.inspection import InspectedUnit
 from aim_template_migration.documents.plan import Unit
 from aim_template_migration.documents.rehearsal import InferenceServiceFacts, RehearsalReport
 from aim_template_migration.documents.result import ApplyResult, UnitResult
@@ -133,13 +134,16 @@ def _fault_answered(chapter: FaultAnswered, paint: Paint, width: int) -> list[st
         code = f" ({answer.code})" if answer.code else ""
         lines.append(f"  {paint(answer.id, 'bold')}: {_STATUS_WORDS.get(answer.status, answer.status)}{code}")
     lines += _and_more(len(answered.answers))
+    if chapter.inspected:
+        lines += ["", *wrapped("inspect, which only looks, says:", width)]
+        lines += [line for unit in chapter.inspected[:_TOLD] for line in _inspected(unit, width)]
     if chapter.refusal:
         lines += ["", *wrapped("The next apply refuses to start:", width)]
         lines += [line for text in chapter.refusal.splitlines() for line in wrapped(text, width, "  ")]
     if fault.mending:
         lines += ["", *wrapped(f"What an administrator does now: {fault.mending}", width)]
     did = "That is done" if fault.mending else "Before a rerun an administrator archives result and journal, as is done"
-    text = f"{did}; both are in {chapter.archive}."
+    text = f"{did}; they are in {chapter.archive}."
     return [*lines, "", *wrapped(text, width)]
 
 
@@ -167,6 +171,13 @@ def _dry_run_verdict(result: ApplyResult, width: int) -> list[str]:
         "can show."
     )
     return ["", *wrapped(text, width)]
+
+
+def _inspected(unit: InspectedUnit, width: int) -> list[str]:
+    lines = wrapped(f"{unit.id}: {unit.finding}: {unit.message}", width, "  ", "    ")
+    for attempt in unit.attempts:
+        lines += wrapped(f"{attempt.step} of {attempt.object}: {attempt.code}: {attempt.message}", width, "    ")
+    return lines
 
 
 def _cutover(
