@@ -38,7 +38,7 @@ from aim_template_migration.planning.inventory import (
     read_identity,
     read_namespace_object,
 )
-from aim_template_migration.rehearsing.subject import Subject, missing_proofs, unknown_content
+from aim_template_migration.rehearsing.subject import Subject, missing_proofs, named, unknown_content
 
 _RUNTIME_FIELDS = ("projectedRuntimeName", "projectedModelSlugRuntimeName")
 _CONSEQUENCES = {
@@ -79,7 +79,7 @@ def copy_namespaces(
             f"no AIMService was found in {', '.join(namespaces)}, so there is nothing to rehearse; check the "
             "namespaces and the kubeconfig's context: kubectl get aimservice -n <namespace>"
         )
-    listed = ", ".join(namespaces)
+    listed = named(namespaces)
     world = copied_world(
         f"copy of {listed}",
         f"A copy, in memory, of namespace{'s' if len(namespaces) > 1 else ''} {listed} of {cluster.server}.",

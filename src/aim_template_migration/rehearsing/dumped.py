@@ -101,11 +101,11 @@ def dumped_subject(objects: Sequence[Dumped], files: Sequence[str]) -> Subject:
     derived = [item for item in loaded if not item.is_live and not _is_hand_made(item)]
     services = [item for item in (*live, *desired) if item.kind == AIM_SERVICE.name]
     if not services:
-        raise DumpError(f"no AIMService stands in {', '.join(files)}, so there is nothing to rehearse")
+        raise DumpError(f"no AIMService stands in {named(files)}, so there is nothing to rehearse")
     namespaces = sorted({get_str(item.value, "metadata", "namespace") or "" for item in services})
     world = copied_world(
-        f"objects of {', '.join(files)}",
-        f"{count(len(live) + len(desired), 'object', 'objects')} from {', '.join(files)}, in memory.",
+        f"objects of {named(files)}",
+        f"{count(len(live) + len(desired), 'object', 'objects')} from {named(files)}, in memory.",
         namespaces=namespaces,
         live=[item.value for item in live],
         desired=[item.value for item in desired],
