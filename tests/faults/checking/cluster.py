@@ -37,7 +37,7 @@ def check_cluster(
         changes = list(workload_changes(unit, before, after, circumstances.touched))
         if changes and not (circumstances.rolls or circumstances.touched or circumstances.stored_otherwise):
             yield f"the workload of {unit.id} changed: {'; '.join(changes)}"
-        if statuses.get(unit.id) == "succeeded":
+        if statuses.get(unit.id) == "succeeded" and unit.id not in circumstances.finished:
             if run.commit:
                 yield from (f"{unit.id} succeeded, but {what}" for what in changes)
                 yield from _is_done(unit, before, after, clean, circumstances)

@@ -125,6 +125,7 @@ class Circumstances:
         falsified: numbers of requests whose answer was made up, so that nothing is proved by it.
         touched: objects that somebody else changed.
         stored_otherwise: objects that the server stored otherwise than it was asked.
+        finished: units that had ended when the fault acted.
         disk: the disk failed.
         disk_failed_at: when, in seconds since 1970; 0 while it has not.
         asked_to_stop: number of the request at whose arrival a signal came, 0 if none did.
@@ -139,5 +140,6 @@ class Circumstances:
     disk_failed_at: float = 0.0
     asked_to_stop: int = 0
     falsified: set[int] = field(default_factory=set)
+    finished: set[str] = field(default_factory=set)
     touched: set[tuple[str, str, str]] = field(default_factory=set)
     stored_otherwise: set[tuple[str, str, str]] = field(default_factory=set)

@@ -97,10 +97,10 @@ def _others_succeed(run: RunEvidence, plan: Planned, circumstances: Circumstance
     if circumstances.stops_run or circumstances.killed or circumstances.shared:
         return
     endings = units_of(run)
-    touched = {key[1] for key in circumstances.touched}
+    changed = circumstances.touched | circumstances.stored_otherwise
     for unit in plan.automatic:
         ending = endings.get(unit.id, {})
-        if unit.id in hit or ending.get("status") == "succeeded" or unit.service[1] in touched:
+        if unit.id in hit or ending.get("status") == "succeeded" or unit.own & changed:
             continue
         if ending.get("code") in _HALTED:
             continue

@@ -58,6 +58,11 @@ def open_attempts(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(waiting.values())
 
 
+def ended_units(journal: bytes) -> set[str]:
+    """Return the units that have their ending in a journal."""
+    return {entry["unit"] for entry in read_journal(journal).entries if entry["event"] == "unitFinished"}
+
+
 def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
     body, _, rest = line.rpartition(_PREVIOUS)
     previous, _, total = rest.partition(_SUM)

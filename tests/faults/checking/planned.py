@@ -25,7 +25,7 @@ class PlannedUnit:
         service: key of its service.
         cut_over: the step CutOver.
         confirm: the step ConfirmNoRollout.
-        targets: bodies that it may create, by key.
+        targets: bodies that it may create, by key; what was there when the plan was made is not among them.
         artifacts: UIDs of the artifacts that it protects, by key.
         pins: the planned objects that must stay, by key: their UID.
     """
@@ -44,10 +44,14 @@ class PlannedUnit:
         return ("InferenceService", self.service[1], self.confirm["inferenceService"]["name"])
 
     @property
+    def own(self) -> set[Key]:
+        """Keys of everything that it may write."""
+        return {*self.targets, *self.artifacts, self.service}
+
+    @property
     def writes(self) -> set[tuple[str, str, str]]:
         """Resource, namespace and name of everything that it may write."""
-        keys = {*self.targets, *self.artifacts, self.service}
-        return {(_PLURALS[kind], namespace, name) for kind, namespace, name in keys}
+        return {(_PLURALS[kind], namespace, name) for kind, namespace, name in self.own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +108,14 @@ def _unit(unit: dict[str, Any], bodies: dict[Key, dict[str, Any]]) -> PlannedUni
     steps = unit["steps"]
     cut_over = next(step for step in steps if step["step"] == "CutOver")
     created = [_key(step["target"]) for step in steps if step["step"] in ("CreateProfile", "CreateProfileCache")]
+    absent = {_reference(pin["reference"]) for pin in unit["pins"] if pin.get("absent")}
     protected = [step for step in steps if step["step"] == "ProtectArtifact"]
     return PlannedUnit(
         id=unit["id"],
         service=_key(unit["id"]),
         cut_over=cut_over,
         confirm=next(step for step in steps if step["step"] == "ConfirmNoRollout"),
-        targets={key: bodies[key] for key in created if key in bodies},
+        targets={key: bodies[key] for key in created if key in bodies and key in absent},
         artifacts={_reference(step["artifact"]): step["uid"] for step in protected},
         pins={_reference(pin["reference"]): pin["uid"] for pin in unit["pins"] if not pin.get("absent")},
     )

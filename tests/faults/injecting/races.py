@@ -14,6 +14,7 @@ from aim_rehearsal.apiserver import Request, Response
 from aim_rehearsal.client import ApiError
 from aim_rehearsal.operator import Misbehaviour
 from tests.faults.checking.evidence import Arrival
+from tests.faults.checking.journal import ended_units
 from tests.faults.injecting.scene import Fault, Scene
 
 _BY_PLURAL = {kind.plural: kind for kind in (AIM_SERVICE, AIM_ARTIFACT, AIM_PROFILE, AIM_PROFILE_CACHE)}
@@ -98,6 +99,7 @@ class RaceAtRequest(Fault):
         circumstances = scene.circumstances
         circumstances.rolls |= self.race.rolls
         circumstances.touched.add(target.key)
+        circumstances.finished |= ended_units(arrival.journal)
         if not self.race.tolerated:
             circumstances.falsified.add(arrival.number)
         if self.race.spoils:
