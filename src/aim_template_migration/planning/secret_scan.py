@@ -284,5 +284,6 @@ def _detectors() -> tuple[_Detector, ...]:
     """Return the library's detectors; it is imported here because it takes a tenth of a second."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class  # noqa: PLC0415
 
-    classes: dict[str, Any] = {found.__name__: found for found in get_mapping_from_secret_type_to_class().values()}
+    known: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    classes: dict[str, Any] = {plugin.__name__: plugin for plugin in known.values()}
     return tuple(classes[name]() for name in sorted(_PLUGINS))
