@@ -3,8 +3,7 @@
 import functools
 import random
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from aim_rehearsal.operator import Misbehaviour
 from tests.faults.checking import expecting
@@ -14,6 +13,8 @@ from tests.faults.child.disk import DiskFault
 from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest, StoredLate
 from tests.faults.injecting.ends import ClockJumps, DiskAt, KillAtRequest, SignalsAtRequest
 from tests.faults.injecting.races import RACES, OperatorThat, PinRemovedInSoak, Race, RaceAtRequest, StatusWriter
+from tests.faults.injecting.rivals import OtherHost, SecondApply, Suspended
+from tests.faults.injecting.troubled import Troubled
 from tests.faults.trial import Player, Point, Recording
 
 _DAY = 86_400.0
@@ -38,19 +39,6 @@ _MISBEHAVIOURS = {
     Misbehaviour.ROLLS_DESPITE_PIN: (("RolloutDetected",), "safe"),
     Misbehaviour.NO_BRIDGE: (("RolloutDetected", "CutoverNotObserved"), "safe"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """A class of points.
-
-    Attributes:
-        name: what it is called.
-        points: lists them for one world.
-    """
-
-    name: str
-    points: Callable[[Player, str], Iterator[Point]]
 
 
 def _at(world: str, arrival: Arrival, commit: bool) -> functools.partial[Point]:
@@ -145,6 +133,16 @@ def races_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Poi
                 )
 
 
+def rivals_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """A second run on this host and on another, and a process that is stopped for a while, at each write."""
+    for arrival in _writes(player.record(commit=commit)):
+        at = _at(world, arrival, commit)
+        yield at(functools.partial(SecondApply, arrival.number), expecting.all_succeed)
+        yield at(functools.partial(Suspended, arrival.number), expecting.all_succeed)
+        if commit:
+            yield at(functools.partial(OtherHost, arrival.number))
+
+
 def operators(player: Player, world: str) -> Iterator[Point]:
     """Every misbehaviour of the operator, a busy status writer, jumping clocks, and a pin that is taken off."""
     everywhere = functools.partial(Point, world, True, "every moment")
@@ -160,6 +158,22 @@ def operators(player: Player, world: str) -> Iterator[Point]:
     for name, jump in (("clock-forward", _DAY), ("clock-back", -_DAY)):
         jumps = dict.fromkeys(range(2, 40, 3), jump)
         yield everywhere(functools.partial(ClockJumps, name, jumps), expecting.all_succeed)
+
+
+def troubled(world: str, seeds: Iterable[int]) -> Iterator[Point]:
+    """Runs with several faults, one for each seed; some commit, some with units side by side."""
+    for seed in seeds:
+        chance = random.Random(seed)
+        side_by_side = chance.choice((1, 1, 2, 4))
+        yield Point(
+            world,
+            chance.random() < 0.85,
+            f"random requests, {side_by_side} side by side",
+            functools.partial(Troubled, seed),
+            expecting.no_false_success,
+            "told",
+            ("--parallel", str(side_by_side)),
+        )
 
 
 def seeded(points: Iterator[Point], seed: int) -> Iterator[Point]:

@@ -1,5 +1,6 @@
 """What is expected of the run in which a fault acted, beyond the invariants that always hold."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 
 from tests.faults.checking.evidence import Arrival, Circumstances, RunEvidence
@@ -57,12 +58,20 @@ def no_further_write(run: RunEvidence, plan: Planned, circumstances: Circumstanc
 
 def unit_fails(run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Iterator[str]:
     """A unit whose write was not carried out as it was sent does not succeed; the others do."""
-    hit = {unit for arrival in run.arrivals if arrival.number in circumstances.falsified for unit in unit_of(arrival)}
+    yield from no_false_success(run, plan, circumstances)
+    yield from _others_succeed(run, plan, circumstances, _hit(run, circumstances))
+
+
+def no_false_success(run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Iterator[str]:
+    """A unit whose write was not carried out as it was sent does not succeed."""
     endings = units_of(run)
-    for unit_id in sorted(hit):
+    for unit_id in sorted(_hit(run, circumstances)):
         if endings.get(unit_id, {}).get("status") == "succeeded":
             yield f"{unit_id} succeeded although its write was not carried out as sent"
-    yield from _others_succeed(run, plan, circumstances, hit)
+
+
+def _hit(run: RunEvidence, circumstances: Circumstances) -> set[str]:
+    return {unit for arrival in run.arrivals if arrival.number in circumstances.falsified for unit in unit_of(arrival)}
 
 
 def one_unit_at_most(run: RunEvidence, plan: Planned, circumstances: Circumstances) -> Iterator[str]:
@@ -90,7 +99,13 @@ def unit_of(arrival: Arrival) -> set[str]:
     """Return the unit that a write belongs to, as the attempt before it says."""
     if not arrival.mutating:
         return set()
-    return {attempt["unit"] for attempt in open_attempts(read_journal(arrival.journal).entries)}
+    wanted = (arrival.path, arrival.dry_run, hashlib.sha256(arrival.body).hexdigest())
+    attempts = open_attempts(read_journal(arrival.journal).entries)
+    return {
+        attempt["unit"]
+        for attempt in attempts
+        if tuple(attempt["facts"].get(name) for name in ("path", "dryRun", "bodySha256")) == wanted
+    }
 
 
 def _others_succeed(run: RunEvidence, plan: Planned, circumstances: Circumstances, hit: set[str]) -> Iterator[str]:

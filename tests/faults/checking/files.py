@@ -21,9 +21,7 @@ def check_files(
     run: RunEvidence, plan: Planned, circumstances: Circumstances, secrets: Iterable[bytes]
 ) -> Iterator[str]:
     """Yield what is wrong with the files and streams of one run."""
-    yield from _no_traceback(run)
-    yield from _private(run)
-    yield from _no_secret(run, secrets)
+    yield from check_privacy(run, secrets)
     yield from _journal(run)
     if run.code is None:
         yield "the run did not end"
@@ -34,6 +32,13 @@ def check_files(
         yield from _after_a_kill(run)
         return
     yield from _ended(run, plan, circumstances)
+
+
+def check_privacy(run: RunEvidence, secrets: Iterable[bytes]) -> Iterator[str]:
+    """Yield what a run shows that nobody may see: tracebacks, planted secrets, files that others can read."""
+    yield from _no_traceback(run)
+    yield from _private(run)
+    yield from _no_secret(run, secrets)
 
 
 def result_of(run: RunEvidence) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,10 +98,14 @@ class Fault:
     Attributes:
         name: what it is called, without its place.
         options: further arguments of the command line.
+        complaints: what it saw itself and must not be.
+        recovery: how one recovers from it, where the point does not say.
     """
 
     name = "none"
     options: tuple[str, ...] = ()
+    complaints: Sequence[str] = ()
+    recovery = "rerun"
 
     def begin(self, scene: Scene) -> None:
         """Set the scene before the run starts."""

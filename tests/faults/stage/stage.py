@@ -33,6 +33,7 @@ from tests.faults.process import Launcher
 from tests.faults.stage.lockstep import DirectClient, LockstepOperator
 from tests.faults.stage.state import state_of
 from tests.faults.stage.witness import Witness
+from tests.support.audit import AuditTrail
 
 OBSERVED = (
     AIM_SERVICE,
@@ -46,6 +47,7 @@ OBSERVED = (
     PVC,
     JOB,
 )
+RIVAL = "rival"
 Objects = dict[tuple[str, str, str], Any]
 
 
@@ -64,6 +66,8 @@ class Stage:
         self.witness = Witness()
         self._directory = directory
         self._stack = contextlib.ExitStack()
+        self._launchers = contextlib.ExitStack()
+        self._rival: Launcher | None = None
         self._built = 0
         self._base = 0
         self._made = 0
@@ -77,6 +81,7 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+        self._launchers.close()
 
     def reset(self, misbehaviour: Misbehaviour = Misbehaviour.NONE) -> None:
         """Put everything back as it was, and let an operator of the given kind begin."""
@@ -105,6 +110,17 @@ class Stage:
         self.let_operator_be(Misbehaviour.NONE)
         self.operator.start()
 
+    def operator_works(self) -> None:
+        """Let the operator see what has been written."""
+        self.operator.work()
+
+    @property
+    def rival(self) -> Launcher:
+        """Starts a second run beside another; made when it is first wanted."""
+        if self._rival is None:
+            self._rival = self._launchers.enter_context(Launcher())
+        return self._rival
+
     @property
     def admin(self) -> DirectClient:
         """A client that may do everything."""
@@ -124,10 +140,13 @@ class Stage:
             for item in admin.list_all(kind).items
         }
 
-    @property
-    def audit_path(self) -> Path:
-        """The audit log since the last reset."""
-        return self._audit
+    def audit(self, position: int = 0) -> AuditTrail:
+        """Return what the audit log has since the last reset, or since a position."""
+        return AuditTrail.read(self._audit, position)
+
+    def audit_position(self) -> int:
+        """Return the present end of the audit log."""
+        return self._audit.stat().st_size
 
     @property
     def before(self) -> Objects:
@@ -165,11 +184,13 @@ class Stage:
         if ending.code != 0:
             raise RuntimeError(f"planning ended with {ending.code}: {Path(job.err).read_text()}")
 
-    def job(self, directory: Path, argv: tuple[str, ...], name: str = "run", **how: Any) -> Job:
+    def job(
+        self, directory: Path, argv: tuple[str, ...], name: str = "run", *, kubeconfig: Path | None = None, **how: Any
+    ) -> Job:
         """Return a run of the tool's command line, whose streams and reports lie beside the plan directory."""
         beside = directory.parent
         return Job(
-            argv=(*argv, "--kubeconfig", str(self.kubeconfig)),
+            argv=(*argv, "--kubeconfig", str(kubeconfig or self.kubeconfig)),
             directory=str(directory),
             out=str(beside / f"{name}.out"),
             err=str(beside / f"{name}.err"),
@@ -189,17 +210,21 @@ class Stage:
         self._audit = directory / "audit.jsonl"
         self.witness = Witness()
         self.server = self._stack.enter_context(
-            LocalApiServer(identities=IDENTITIES, faults=self.witness, audit_path=self._audit, audit_limit=10)
+            LocalApiServer(
+                identities={**IDENTITIES, RIVAL: ()}, faults=self.witness, audit_path=self._audit, audit_limit=10
+            )
         )
         self.server.install_crds(load_crds())
-        self.server.seed(role_objects())
+        self.server.seed([*role_objects(), _same_rights(RIVAL)])
         apply_world(self.world, self.admin)
         self.operator = LockstepOperator(self.server, DirectClient(self.server, OPERATOR), self._settings())
         self.operator.start()
         self.kubeconfig = self.server.write_kubeconfig(directory / "kubeconfig", MIGRATION)
+        self.rival_kubeconfig = self.server.write_kubeconfig(directory / "rival.kubeconfig", RIVAL)
         self._plan = directory / "plan"
         self.make_plan(self._plan)
         self.witness.authorization = f"Bearer {self.token}"
+        self.witness.other, self.witness.other_wrote = f"Bearer {self.server.token(RIVAL)}", self.operator_works
         self._base = self.server.store.revision
         self._before = self.observe()
         self._spoiled = False
@@ -218,6 +243,17 @@ class Stage:
                 elif store.get(collection, namespace, name) is not None:
                     store.remove(collection, namespace, name)
             self._base = store.revision
+
+
+def _same_rights(identity: str) -> Any:
+    """Return the binding that lets another identity do what the tool may."""
+    (binding,) = [
+        item
+        for item in role_objects()
+        if item["kind"] == "ClusterRoleBinding" and item["subjects"][0]["name"] == MIGRATION
+    ]
+    name = f"{binding['metadata']['name']}-{identity}"
+    return {**binding, "metadata": {"name": name}, "subjects": [{**binding["subjects"][0], "name": identity}]}
 
 
 @contextlib.contextmanager

@@ -20,10 +20,14 @@ class Witness:
         authorization: the header by which the identity is known.
         before: asked before a request is carried out.
         after: asked after it.
+        other: the header of another run of the tool, which is not watched.
+        other_wrote: told when that one has written something.
         look: adds to an arrival what the files are like.
     """
 
     authorization: str = ""
+    other: str = ""
+    other_wrote: Callable[[], None] = lambda: None
     before: Before = lambda arrival, request: None
     after: After = lambda arrival, request, response: None
     look: Callable[[Arrival], None] = lambda arrival: None
@@ -37,7 +41,10 @@ class Witness:
         self.arrivals = []
 
     def __call__(self, request: Request, response: Response | None) -> Response | None:
-        if getattr(self._now, "aside", False) or request.headers.get("authorization") != self.authorization:
+        who = request.headers.get("authorization")
+        if getattr(self._now, "aside", False) or who != self.authorization:
+            if who == self.other and response is not None and request.method != "GET" and response.status < 300:
+                self.other_wrote()
             return None
         if response is None:
             return self._arrive(request)
