@@ -3,7 +3,7 @@
 import functools
 import random
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from aim_rehearsal.operator import Misbehaviour
 from tests.faults.checking import expecting
@@ -185,9 +185,9 @@ def seeded(points: Iterator[Point], seed: int) -> Iterator[Point]:
     return iter([chooser.choice(found) for found in by_place.values()])
 
 
-def shard(points: Sequence[Point], number: int, of: int) -> Sequence[Point]:
-    """Return one of several parts that cost about the same."""
-    return points[number::of]
+def quick(points: Iterable[Point]) -> Iterator[Point]:
+    """Return the points whose faults take no real time."""
+    return (point for point in points if not point.fault().options)
 
 
 def _disk(world: str, commit: bool, number: int, call: str, fault: DiskFault, expects: expecting.Expectation) -> Point:

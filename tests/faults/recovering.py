@@ -76,9 +76,7 @@ class Recovery:
         elif how == "replan":
             yield from self._plan_again(scene, excused, clean)
 
-    def _run_until_started(
-        self, scene: Scene, checker: Checker, excused: Circumstances
-    ) -> Iterator[str]:
+    def _run_until_started(self, scene: Scene, checker: Checker, excused: Circumstances) -> Iterator[str]:
         """Run again, and follow what a refusal says, until a run is started; return that run."""
         for number in range(_TRIES):
             run = apply(scene, Fault(), commit=True, name=f"rerun {number}" if number else "rerun")

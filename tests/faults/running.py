@@ -20,13 +20,12 @@ def apply(scene: Scene, fault: Fault, *, commit: bool, name: str, options: Seque
     return run_command(scene, fault, argv, commit=commit, name=name)
 
 
-def run_command(
-    scene: Scene, fault: Fault, argv: Sequence[str], *, commit: bool, name: str
-) -> RunEvidence:
+def run_command(scene: Scene, fault: Fault, argv: Sequence[str], *, commit: bool, name: str) -> RunEvidence:
     """Run one command of the tool to its end, with a fault in it."""
     stage, directory = scene.stage, scene.plan_directory
     disk: DiskFault | None = getattr(fault, "fault", None)
-    job = stage.job(directory, tuple(argv), name.replace(" ", "-"), disk=disk, jumps=getattr(fault, "jumps", {}))
+    how = {"disk": disk, "jumps": getattr(fault, "jumps", {}), "sabotage": fault.sabotage}
+    job = stage.job(directory, tuple(argv), name.replace(" ", "-"), **how)
     scene.err = Path(job.err)
     fault.begin(scene)
 

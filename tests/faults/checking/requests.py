@@ -60,9 +60,20 @@ def _attempted(run: RunEvidence, arrival: Arrival, circumstances: Circumstances)
         yield f"{arrival} arrived without a durable attempt of its own ({fit})"
         return
     attempt = fitting[0]
+    attempts = sum(
+        entry["event"] == "attempt" and {key: entry["facts"].get(key) for key in wanted} == wanted
+        for entry in reading.entries
+    )
+    alike = [item for item in run.arrivals if item.number <= arrival.number and _content(item) == _content(arrival)]
+    if attempts < len(alike):
+        yield f"{arrival} was sent {len(alike)} times, with {attempts} attempts"
     if not circumstances.jumps and datetime.fromisoformat(attempt["time"]) > arrival.received + _CLOCKS_DIFFER:
         yield f"the attempt of {arrival} is later than its arrival"
     yield from _shown_in_result(run, arrival, attempt)
+
+
+def _content(arrival: Arrival) -> tuple[str, str, bytes]:
+    return arrival.method, arrival.target, arrival.body
 
 
 def _shown_in_result(run: RunEvidence, arrival: Arrival, attempt: dict[str, Any]) -> Iterator[str]:

@@ -19,6 +19,7 @@ class Job:
         synced: file that tells how many bytes of the journal were synced.
         disk: what the disk does, or None.
         jumps: after how many looks at the wall clock it jumps, and by how many seconds.
+        sabotage: how the tool is broken on purpose, or an empty string.
     """
 
     argv: tuple[str, ...]
@@ -29,6 +30,7 @@ class Job:
     synced: str
     disk: DiskFault | None = None
     jumps: dict[int, float] = field(default_factory=dict)
+    sabotage: str = ""
 
     def encode(self) -> bytes:
         """Return the job as JSON."""

@@ -24,6 +24,7 @@ from aim_template_migration.planning.secret_scan import redact
 from tests.faults.child.clock import TellingClock
 from tests.faults.child.disk import Disk
 from tests.faults.child.job import Job
+from tests.faults.child.sabotage import SABOTAGES
 
 _LONGEST = 1 << 16
 _COMMANDS = (apply, inspect, plan, verify)  # imported before the fork
@@ -111,6 +112,8 @@ def _play_time(job: Job, time_channel: int) -> None:
 
 def _command(job: Job) -> int:
     sys.argv = [_PROGRAM, *job.argv]
+    if job.sabotage:
+        SABOTAGES[job.sabotage]()
     try:
         main_module.run()
     except SystemExit as ended:

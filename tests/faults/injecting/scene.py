@@ -100,12 +100,14 @@ class Fault:
         options: further arguments of the command line.
         complaints: what it saw itself and must not be.
         recovery: how one recovers from it, where the point does not say.
+        sabotage: how the tool itself is broken, to try the checker; an empty string in every campaign.
     """
 
     name = "none"
     options: tuple[str, ...] = ()
     complaints: Sequence[str] = ()
     recovery = "rerun"
+    sabotage = ""
 
     def begin(self, scene: Scene) -> None:
         """Set the scene before the run starts."""
