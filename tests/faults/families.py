@@ -1,8 +1,7 @@
-"""Classes of points by name, and how many of them each kind of campaign plays.
+"""Classes of points by name, and which of them each kind of campaign plays.
 
-``full`` plays every fault at every point of every world. ``ci`` plays, in the worlds of ``MAIN_WORLDS``, every fault at
-every write, a kill at every request and at every line of the journal, and one fault, chosen by a seed, at every read
-and at every other disk call; in the other worlds one of each at every point. ``quick`` is for everybody's hands.
+``full`` plays every fault at every point of every world, with whatever an administrator does after it. ``ci`` is for
+every change and ends in minutes; ``quick`` is for everybody's hands. What ``ci`` leaves out stands in its functions.
 """
 
 import functools
@@ -67,6 +66,27 @@ def torn_lines(player: Player, world: str) -> Iterator[Point]:
     return (point for point in listed if point.place.endswith(_JOURNAL) and point.fault().name == "write-torn")
 
 
+def thinned(name: str, full_in: str) -> Listing:
+    """Return every fault at every write, but at those of other namespaces than one only every third of them."""
+
+    def listing(player: Player, world: str) -> Iterator[Point]:
+        for number, point in enumerate(EVERYTHING[name](player, world)):
+            if f"/namespaces/{full_in}/" in point.place or number % 3 == 0:
+                yield point
+
+    return listing
+
+
+def without_slow_ones(listing: Listing) -> Listing:
+    """Return the points whose faults take no real time."""
+    return lambda player, world: (point for point in listing(player, world) if not point.fault().options)
+
+
+def each_read(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """Return one answer to each read, chosen by a seed."""
+    return points.one_answer_to_each_read(player, world, commit=commit, seed=SEED)
+
+
 def troubled(player: Player, world: str, *, seeds: range) -> Iterator[Point]:
     """Return runs with several faults at once."""
     return points.troubled(world, seeds)
@@ -126,28 +146,51 @@ def quick() -> Part:
     def listing(player: Player, world: str) -> Iterator[Point]:
         chooser = random.Random(SEED)
         for name in ("answers to writes", "kills at requests", "races", "disk errors", "signals at writes"):
-            yield from chooser.sample([*points.quick(EVERYTHING[name](player, world))], 2)
-        yield from itertools.islice(points.troubled(world, range(2)), 2)
+            yield from chooser.sample([*without_slow_ones(EVERYTHING[name])(player, world)], 1)
+        yield from points.troubled(world, range(1))
 
-    return Part(MAIN_WORLDS[0], "a few of every class", listing)
+    return Part(MAIN_WORLDS[0], "one of every class", listing)
 
 
 def _main(world: str) -> Iterator[Part]:
-    everything = EVERYTHING
-    yield from shares(world, "answers to writes", everything["answers to writes"], 8)
-    yield from shares(world, "answers to dry runs", everything["answers to dry runs"], 3)
-    yield from shares(world, "one answer to each read", one_each("answers to reads"), 4)
-    yield from shares(world, "one answer to each read of a dry run", one_each("answers to reads of a dry run"), 2)
-    yield from shares(world, "kills at requests", everything["kills at requests"], 4)
+    """Return what is played in the main worlds.
+
+    Every fault at every write of a commit; in the second namespace, where the same writes are made once more, every
+    third. Faults that take real time, in the first namespace. A kill at every request at which files or cluster are not
+    exactly as at an earlier one, and at every line of the journal. One answer to each read. One error at every fourth
+    disk call.
+    """
+    first = "team-a"
+    writes = thinned("answers to writes", first)
+    yield from shares(world, "answers to writes", without_slow_ones(writes), 8)
+    yield Part(world, "late answers", _late_ones(first))
+    dry_runs = EVERYTHING["answers to dry runs"] if world == MAIN_WORLDS[0] else one_each("answers to dry runs")
+    yield from shares(world, "answers to dry runs", without_slow_ones(dry_runs), 2)
+    yield from shares(world, "one answer to each read", _commit(each_read), 3)
+    yield Part(world, "one answer to each read of a dry run", _dry_run(each_read))
+    yield from shares(world, "kills at requests", _commit(points.kills_at_changes), 2)
     yield Part(world, "torn lines", torn_lines)
-    yield from shares(world, "one error at each disk call", one_each("disk errors"), 2)
-    yield from shares(world, "races", everything["races"], 3)
+    yield Part(world, "one error at every fourth disk call", one_each("disk errors"), 0, 4)
+    yield from shares(world, "races", EVERYTHING["races"] if world == MAIN_WORLDS[0] else one_each("races"), 2)
     for name in ("signals at writes", "second runs", "operators and clocks"):
-        yield Part(world, name, everything[name])
-    yield Part(world, "several faults", functools.partial(troubled, seeds=range(24)))
+        yield Part(world, name, EVERYTHING[name])
+    yield Part(world, "several faults", functools.partial(troubled, seeds=range(12)))
+
+
+def _late_ones(namespace: str) -> Listing:
+    """Return the faults that take real time, at the writes in one namespace, each once where it is written once."""
+
+    def listing(player: Player, world: str) -> Iterator[Point]:
+        for point in EVERYTHING["answers to writes"](player, world):
+            if point.fault().options and f"/namespaces/{namespace}/" in point.place:
+                yield point
+
+    return listing
 
 
 def _other(world: str) -> Iterator[Part]:
-    for name in ("answers to writes", "answers to dry runs", "kills at requests", "races", "disk errors"):
-        yield Part(world, f"one each: {name}", one_each(name))
+    """Return what is played in the other worlds: one fault of each class at every write."""
+    for name in ("answers to writes", "answers to dry runs", "races"):
+        yield Part(world, f"one each: {name}", without_slow_ones(one_each(name)))
+    yield Part(world, "kills at requests", _commit(points.kills_at_changes))
     yield Part(world, "operators and clocks", EVERYTHING["operators and clocks"])

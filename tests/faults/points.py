@@ -10,7 +10,7 @@ from tests.faults.checking import expecting
 from tests.faults.checking.evidence import Arrival
 from tests.faults.checking.requests import count_writes
 from tests.faults.child.disk import DiskFault
-from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest, StoredLate
+from tests.faults.injecting.answers import LIES, READ_ANSWERS, WRITE_ANSWERS, Answer, AtRequest, AtRequests, StoredLate
 from tests.faults.injecting.ends import ClockJumps, DiskAt, KillAtRequest, SignalsAtRequest
 from tests.faults.injecting.races import RACES, OperatorThat, PinRemovedInSoak, Race, RaceAtRequest, StatusWriter
 from tests.faults.injecting.rivals import OtherHost, SecondApply, Suspended
@@ -18,6 +18,7 @@ from tests.faults.injecting.troubled import Troubled
 from tests.faults.trial import Player, Point, Recording
 
 _DAY = 86_400.0
+_RUNS_OF_READS = 12
 _SIGNALS = ((signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT))
 _KILLS = ("kill", "torn", "late")
 _ERRORS = {
@@ -30,6 +31,9 @@ _ERRORS = {
     "link": ("EIO",),
     "unlink": ("EIO",),
 }
+_HARMLESS = frozenset({"unlink"})
+"""Calls that may fail without harm: a temporary name, or the lock of a run that is over, stays."""
+
 _MISBEHAVIOURS = {
     Misbehaviour.PROFILE_STUCK: (("ProfileNotReady",), "rerun"),
     Misbehaviour.CACHE_STUCK: (("ProfileCacheNotReady",), "rerun"),
@@ -70,11 +74,37 @@ def answers_to_reads(player: Player, world: str, *, commit: bool) -> Iterator[Po
     """Every wrong answer at every read."""
     for arrival in _reads(player.record(commit=commit)):
         for answer in READ_ANSWERS:
-            yield _at(world, arrival, commit)(
-                functools.partial(AtRequest, arrival.number, answer),
-                expecting.all_succeed if _is_asked_again(arrival, answer) else expecting.one_unit_at_most,
-                "rerun" if commit else "none",
-            )
+            yield _read(world, arrival, answer, commit=commit)
+
+
+def one_answer_to_each_read(player: Player, world: str, *, commit: bool, seed: int) -> Iterator[Point]:
+    """One wrong answer at every read, chosen by a seed; several in one run where the tool gets over them."""
+    chooser = random.Random(seed)
+    quick = [answer for answer in READ_ANSWERS if not answer.slow]
+    together: dict[int, dict[int, Answer]] = {}
+    for place, arrival in enumerate(_reads(player.record(commit=commit))):
+        answer = chooser.choice(quick)
+        if _is_asked_again(arrival, answer):
+            together.setdefault(place % _RUNS_OF_READS, {})[arrival.number] = answer
+        else:
+            yield _read(world, arrival, answer, commit=commit)
+    for answers in together.values():
+        places = f"requests {', '.join(map(str, answers))}"
+        yield Point(
+            world, commit, places, functools.partial(AtRequests, answers), expecting.all_succeed, _after_read(commit)
+        )
+
+
+def _read(world: str, arrival: Arrival, answer: Answer, *, commit: bool) -> Point:
+    return _at(world, arrival, commit)(
+        functools.partial(AtRequest, arrival.number, answer),
+        expecting.all_succeed if _is_asked_again(arrival, answer) else expecting.one_unit_at_most,
+        _after_read(commit),
+    )
+
+
+def _after_read(commit: bool) -> str:
+    return "rerun" if commit else "none"
 
 
 def kills_at_requests(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
@@ -84,6 +114,16 @@ def kills_at_requests(player: Player, world: str, *, commit: bool) -> Iterator[P
             yield _at(world, arrival, commit)(
                 functools.partial(KillAtRequest, arrival.number, stored=stored), expecting.killed
             )
+
+
+def kills_at_changes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
+    """A kill at every request, but for those at which files and cluster are exactly as at an earlier one."""
+    moments = player.record(commit=commit).moments
+    first = {moments.index(moment) + 1 for moment in moments}
+    for point in kills_at_requests(player, world, commit=commit):
+        fault = point.fault()
+        if isinstance(fault, KillAtRequest) and (fault.number in first or fault.stored):
+            yield point
 
 
 def signals_at_writes(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
@@ -114,9 +154,10 @@ def disk_errors(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
     """Every error at every disk call; a full disk stays full."""
     for number, call in enumerate(player.record(commit=commit).disk_calls, start=1):
         name = call.partition(" ")[0]
+        expects = expecting.all_succeed if name in _HARMLESS else expecting.no_further_write
         for how in _ERRORS[name]:
             fault = DiskFault(number, how, lasting=how in ("ENOSPC", "EDQUOT", "EROFS"))
-            yield _disk(world, commit, number, call, fault, expecting.no_further_write)
+            yield _disk(world, commit, number, call, fault, expects)
         if name == "write":
             yield _disk(world, commit, number, call, DiskFault(number, "short"), expecting.all_succeed)
 
@@ -183,11 +224,6 @@ def seeded(points: Iterator[Point], seed: int) -> Iterator[Point]:
     for point in points:
         by_place.setdefault(point.place, []).append(point)
     return iter([chooser.choice(found) for found in by_place.values()])
-
-
-def quick(points: Iterable[Point]) -> Iterator[Point]:
-    """Return the points whose faults take no real time."""
-    return (point for point in points if not point.fault().options)
 
 
 def _disk(world: str, commit: bool, number: int, call: str, fault: DiskFault, expects: expecting.Expectation) -> Point:

@@ -6,9 +6,9 @@ since what comes of it depends on nothing else; a thorough campaign does it afte
 
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tests.faults.checking.checker import Checker, Target
 from tests.faults.checking.evidence import Circumstances, Objects, RunEvidence
@@ -18,6 +18,9 @@ from tests.faults.checking.reading import check_inspection, check_verification
 from tests.faults.checking.requests import count_writes
 from tests.faults.injecting.scene import Fault, Scene
 from tests.faults.running import apply, run_command
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 _WAY_OUT = re.compile(r"^hint: .*?((?:mkdir|rm) .*)$", re.MULTILINE)
 _TRIES = 4

@@ -8,16 +8,16 @@ from datetime import timedelta
 
 import pytest
 
+from aim_rehearsal.operator import Misbehaviour
 from tests.faults.checking import expecting
 from tests.faults.checking.evidence import Circumstances, File
 from tests.faults.injecting.answers import LIES, LOSSES, REFUSALS, AtRequest
 from tests.faults.injecting.ends import KillAtRequest
 from tests.faults.injecting.races import RACES, OperatorThat, RaceAtRequest
 from tests.faults.injecting.rivals import SecondApply
-from tests.faults.injecting.scene import Fault, Scene
+from tests.faults.injecting.scene import Fault
 from tests.faults.running import apply
 from tests.faults.trial import Point
-from aim_rehearsal.operator import Misbehaviour
 
 WORLD = "shared-happy-path"
 UNIT = "AIMService/team-a/qwen-chat"
@@ -96,7 +96,7 @@ def test_an_attempt_after_its_request_is_found(complaints):
 
 @pytest.mark.parametrize("path", ["/metadata/uid", "/metadata/generation", "/spec", "/metadata/annotations"])
 def test_a_cutover_without_one_of_its_guards_is_found(complaints, path):
-    arrival = [item for item in complaints.run.arrivals if item.mutating and "/aimservices/" in item.path][0]
+    arrival = next(item for item in complaints.run.arrivals if item.mutating and "/aimservices/" in item.path)
     body = [item for item in json.loads(arrival.body) if item["op"] != "test" or item["path"] != path]
     bare = dataclasses.replace(arrival, body=json.dumps(body).encode())
     assert "lacks a guard" in "\n".join(complaints(arrivals=with_arrival(complaints.run, bare)))

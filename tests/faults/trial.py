@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from aim_rehearsal.apiserver import Request, Response
 from tests.faults.checking.checker import Checker
-from tests.faults.checking.evidence import Objects, RunEvidence
+from tests.faults.checking.evidence import Arrival, Objects, RunEvidence
 from tests.faults.checking.expecting import Expectation, nothing
 from tests.faults.checking.planned import read_plan
 from tests.faults.checking.requests import count_writes
@@ -73,11 +74,26 @@ class Recording:
         run: the run.
         disk_calls: what it did with its files, in order.
         after: the objects after it.
+        moments: what files and cluster were like when each request arrived; equal ones are the same for a kill.
     """
 
     run: RunEvidence
     disk_calls: tuple[str, ...]
     after: Objects
+    moments: tuple[tuple[int, ...], ...]
+
+
+class Moments(Fault):
+    """No fault: notes what files and cluster are like whenever a request arrives."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, ...]] = []
+
+    def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
+        files = [path.stat() for path in sorted(scene.plan_directory.iterdir())]
+        facts = (number for file in files for number in (file.st_ino, file.st_size, file.st_mtime_ns))
+        self.seen.append((*facts, scene.stage.server.store.revision))
+        return None
 
 
 class Player:
@@ -99,11 +115,12 @@ class Player:
         if commit not in self._recordings:
             self._stage.reset()
             scene = self._scene()
-            run = apply(scene, Fault(), commit=commit, name="clean run")
+            moments = Moments()
+            run = apply(scene, moments, commit=commit, name="clean run")
             if run.code != 0:
                 raise AssertionError(f"the run without faults ended with {run.code}: {run.err}")
             calls = tuple(json.loads(disk_calls(scene, run.name).read_text()))
-            self._recordings[commit] = Recording(run, calls, self._stage.observe())
+            self._recordings[commit] = Recording(run, calls, self._stage.observe(), tuple(moments.seen))
             shutil.rmtree(scene.plan_directory.parent)
         return self._recordings[commit]
 

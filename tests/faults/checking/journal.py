@@ -1,5 +1,6 @@
 """Reads the journal as its documentation describes it: one checksummed JSON line per event."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -25,6 +26,7 @@ class Reading:
     damage: str = ""
 
 
+@functools.lru_cache(maxsize=512)
 def read_journal(data: bytes) -> Reading:
     """Read a journal."""
     *lines, tail = data.split(b"\n")

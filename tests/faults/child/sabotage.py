@@ -115,7 +115,7 @@ def _leaks_the_token() -> None:
     kubeconfig = Path(sys.argv[sys.argv.index("--kubeconfig") + 1])
     found = re.search(r"token\"?: *\"?([\w.~+/=-]+)", kubeconfig.read_text())
     assert found is not None
-    print(f"using {found[1]}")
+    sys.stdout.write(f"using {found[1]}\n")
 
 
 SABOTAGES: Mapping[str, Callable[[], None]] = {

@@ -6,7 +6,7 @@ Each fault acts at one request. Its message carries a secret-looking word, which
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.faults.checking.evidence import Arrival
 from tests.faults.injecting.scene import Fault, Scene
 
 LEAKED = "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"
-REQUEST_TIMEOUT_SECONDS = 1.5
+REQUEST_TIMEOUT_SECONDS = 1.0
 _ROLLING = frozenset({"AIMService", "AIMProfileCache"})
 """Kinds where another content than was asked for may replace pods or download weights."""
 _HTML = b"<html><body>Please log in</body></html>\n"
@@ -52,11 +52,12 @@ class Answer:
 class AtRequest(Fault):
     """One wrong answer at one request."""
 
-    def __init__(self, number: int, answer: Answer) -> None:
+    def __init__(self, number: int, answer: Answer, place: int = 0) -> None:
         self.name = answer.name
+        self.place = place
         self._number = number
         self._answer = answer
-        self.options = ("--request-timeout", f"{REQUEST_TIMEOUT_SECONDS}s") if answer.slow else ()
+        self.options = ("--request-timeout", f"{REQUEST_TIMEOUT_SECONDS:g}s") if answer.slow else ()
 
     def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
         if arrival.number != self._number:
@@ -73,11 +74,34 @@ class AtRequest(Fault):
         return self._answer.after(scene, arrival, request, response)
 
 
+class AtRequests(Fault):
+    """Wrong answers at several reads, each of which the tool asks for once more.
+
+    Reads are numbered as in a run without faults: those that are asked for again do not count twice.
+    """
+
+    def __init__(self, answers: Mapping[int, Answer]) -> None:
+        self.name = ", ".join(f"{answer.name} at {number}" for number, answer in answers.items())
+        self._answers = answers
+        self._acted: dict[int, AtRequest] = {}
+
+    def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
+        number = arrival.number - len(self._acted)
+        if arrival.mutating or number not in self._answers or number in {item.place for item in self._acted.values()}:
+            return None
+        self._acted[arrival.number] = fault = AtRequest(arrival.number, self._answers[number], number)
+        return fault.before(scene, arrival, request)
+
+    def after(self, scene: Scene, arrival: Arrival, request: Request, response: Response) -> Response | None:
+        fault = self._acted.get(arrival.number)
+        return fault.after(scene, arrival, request, response) if fault else None
+
+
 class StoredLate(Fault):
     """A write that is carried out only when the client has given up and has looked once: nothing is there yet."""
 
     name = "stored-late"
-    options = ("--request-timeout", f"{REQUEST_TIMEOUT_SECONDS}s")
+    options = ("--request-timeout", f"{REQUEST_TIMEOUT_SECONDS:g}s")
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -152,7 +176,7 @@ def _empty(scene: Scene, arrival: Arrival, request: Request, response: Response)
 
 
 def _late_answer(scene: Scene, arrival: Arrival, request: Request, response: Response) -> Response | None:
-    time.sleep(REQUEST_TIMEOUT_SECONDS + 0.2)
+    time.sleep(REQUEST_TIMEOUT_SECONDS + 0.1)
     return None
 
 

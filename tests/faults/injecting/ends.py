@@ -16,17 +16,17 @@ class KillAtRequest(Fault):
 
     def __init__(self, number: int, *, stored: bool) -> None:
         self.name = "kill-after-request" if stored else "kill-before-request"
-        self._number = number
-        self._stored = stored
+        self.number = number
+        self.stored = stored
 
     def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
-        if arrival.number != self._number or self._stored:
+        if arrival.number != self.number or self.stored:
             return None
         scene.kill()
         return scene.drop()
 
     def after(self, scene: Scene, arrival: Arrival, request: Request, response: Response) -> Response | None:
-        if arrival.number != self._number:
+        if arrival.number != self.number:
             return None
         scene.kill()
         return scene.drop()

@@ -48,19 +48,48 @@ class LockstepOperator(BridgeOperator):
         self._turn = threading.RLock()
         self._seen = 0
         self._patience = 0.0
+        self._beginning: tuple[dict[str, str], list[Any]] = ({}, [])
         self._kinds = {_collection(kind): kind for kind in WATCHED if kind.name not in SELECTORS}
 
     def start(self) -> None:
         """Read everything and work it off."""
         with self._turn:
             self._store = Store()
-            self._executor = Executor(self._client, self._store, self._take_time)
+            self._begin()
             self._seen = self._server.store.revision
             self._read_all()
             if self._loaded is None:
                 self._loaded = self._remember()
             self._agenda = Agenda(key for key in self._store if key.kind in CONTROLLERS)
         self.work()
+
+    def remember(self) -> None:
+        """Keep what is there now for ``rewind``."""
+        with self._turn:
+            assert self._loaded is not None
+            self._beginning = (dict(self._loaded.templates), [self._store.at(key) for key in self._store])
+
+    def rewind(self, revision: int) -> None:
+        """Know again only what was kept, as if nothing since had happened; all that has changed since is looked at.
+
+        Args:
+            revision: the server's revision at which it was kept.
+        """
+        with self._turn:
+            assert self._loaded is not None
+            templates, objects = self._beginning
+            self._loaded.templates.clear()
+            self._loaded.templates.update(templates)
+            self._store = Store(item for item in objects if item is not None)
+            self._begin()
+            self._seen = revision
+        self.work()
+
+    def _begin(self) -> None:
+        self._executor = Executor(self._client, self._store, self._take_time)
+        self._agenda = Agenda()
+        self._retries.clear()
+        self._patience = 0.0
 
     def stop(self) -> None:
         """Nothing runs that could be stopped."""
