@@ -1,0 +1,1 @@
+"""What the tool costs, as ratios against a floor or a peer measured in the same run; see README.md."""
