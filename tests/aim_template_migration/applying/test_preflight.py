@@ -1,6 +1,5 @@
 """What is refused before anything is started, and with which words."""
 
-import os
 import shlex
 import subprocess
 
@@ -14,6 +13,7 @@ from aim_template_migration.applying.run import ApplyOptions, apply_plan
 from aim_template_migration.kube.errors import ConnectError
 from tests.aim_template_migration.applying.bench import Bench, unit_of
 from tests.support.fleet import uid_of
+from tests.support.privileges import bound_by_file_modes
 
 
 def rejected(bench, **options):
@@ -265,10 +265,12 @@ def test_a_symlinked_plan_is_refused(bench, tmp_path, name):
     assert "symbolic link" in rejected(bench)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_directory_is_named(bench):
     bench.plan_directory.chmod(0o500)
-    with pytest.raises(PlanRejected, match=r"apply.lock can't be made: Permission denied"):
+    with (
+        bound_by_file_modes(),
+        pytest.raises(PlanRejected, match=r"apply.lock can't be made: Permission denied"),
+    ):
         bench.apply()
 
 
