@@ -17,6 +17,8 @@ MAIN_WORLDS = ("shared-happy-path", "shared-template")
 OTHER_WORLDS = ("discovered-template", "cluster-template")
 WORLDS = (*MAIN_WORLDS, *OTHER_WORLDS)
 SEED = 20_260_602
+_SHARES, _LONG_SHARES = 8, 60
+_LONGEST = frozenset({"answers to reads", "answers to reads of a dry run"})
 _JOURNAL = "write apply-result.json.journal.jsonl"
 
 Listing = Callable[[Player, str], Iterator[Point]]
@@ -124,13 +126,25 @@ def shares(world: str, name: str, listing: Listing, of: int) -> Iterator[Part]:
     return (Part(world, name, listing, number, of) for number in range(of))
 
 
-def full(of: int) -> list[Part]:
-    """Return everything, each class in so many shares."""
-    parts = [
-        part for world in WORLDS for name, listing in EVERYTHING.items() for part in shares(world, name, listing, of)
-    ]
-    random.Random(SEED).shuffle(parts)  # so that the processes end together
-    return parts
+def full() -> list[Part]:
+    """Return everything: what is short first, and the many answers to reads last.
+
+    A share is every so-manieth point of its class, so that a campaign that is ended early has tried points all over.
+    """
+    chooser = random.Random(SEED)
+    first, last = (
+        [
+            part
+            for world in WORLDS
+            for name, listing in EVERYTHING.items()
+            if (name in _LONGEST) == late
+            for part in shares(world, name, listing, _LONG_SHARES if late else _SHARES)
+        ]
+        for late in (False, True)
+    )
+    for parts in (first, last):
+        chooser.shuffle(parts)  # so that the processes end together
+    return [*first, *last]
 
 
 def ci() -> list[Part]:

@@ -15,13 +15,13 @@ class Tally:
         places: the points: a world, a mode, and a request, a disk call, or all of a run.
         faults: how many runs with a fault were played there.
         violations: what was violated in them.
-        violated: verdicts with violations.
+        violated: what was violated in each of those that had violations, and where their files are.
     """
 
     places: set[str] = field(default_factory=set)
     faults: int = 0
     violations: int = 0
-    violated: list[Verdict] = field(default_factory=list)
+    violated: list[str] = field(default_factory=list)
 
     def add(self, verdict: Verdict) -> None:
         """Add one."""
@@ -30,7 +30,7 @@ class Tally:
         self.faults += 1
         self.violations += len(verdict.violations)
         if verdict.violations:
-            self.violated.append(verdict)
+            self.violated.append(str(verdict))
 
     def join(self, other: "Tally") -> None:
         """Add what another process has counted."""
@@ -41,7 +41,7 @@ class Tally:
 
     def report(self) -> str:
         """Return the violations as text."""
-        lines = [str(verdict) for verdict in self.violated[:_SHOWN]]
+        lines = self.violated[:_SHOWN]
         if len(self.violated) > _SHOWN:
             lines.append(f"and {len(self.violated) - _SHOWN} more points with violations")
         return "\n".join(lines)
