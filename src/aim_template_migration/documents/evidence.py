@@ -41,12 +41,15 @@ class SourceObject(Document, frozen=True):
         generation: metadata.generation, where the kind has one.
         observed_generation: status.observedGeneration, where the operator sets it.
         owner_references: exact owner references with flags, in order.
+        finalizers: its finalizers, in order.
         paused: whether the reconciliation-pause annotation is set.
         terminating: whether it has a deletionTimestamp.
         ready: status of its condition Ready, empty where it has none.
         status: status.status, empty where it has none.
         phase: of a PersistentVolumeClaim, its phase.
         artifacts: of a cache, what it reports of its artifacts.
+        beside_selection_digest: of the service, digest of its desired state without the fields that a cutover changes.
+        eviction_protected: of an artifact, whether it is protected from quota eviction.
     """
 
     role: str
@@ -56,12 +59,15 @@ class SourceObject(Document, frozen=True):
     generation: int | None = None
     observed_generation: int | None = None
     owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
     paused: bool = False
     terminating: bool = False
     ready: str = ""
     status: str = ""
     phase: str = ""
     artifacts: tuple[ArtifactReport, ...] = ()
+    beside_selection_digest: str = ""
+    eviction_protected: bool = False
 
 
 class DedicatedEvidence(Document, frozen=True):

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from aim_template_migration.documents.canonical import document_digest
 from aim_template_migration.documents.plan import Document
 
 KIND = "HandoffCheck"
@@ -16,14 +17,18 @@ class TargetIdentity(Document, frozen=True):
     Attributes:
         profile: id of the target profile.
         profile_uid: its UID.
+        profile_digest: digest of its desired state.
         cache: id of the target cache.
         cache_uid: its UID.
+        cache_digest: digest of its desired state, whether paused or not.
     """
 
     profile: str
     profile_uid: str
+    profile_digest: str
     cache: str
     cache_uid: str
+    cache_digest: str
 
 
 class HandoffDifference(Document, frozen=True):
@@ -48,6 +53,8 @@ class HandoffCheck(Document, frozen=True):
         differences: why to stop.
         confirmations: what people must confirm; never empty, so that no check is an unconditional go.
         target: the target side, from phase 4 on.
+        previous_digest: in a record, ``ownDigest`` of the line before; empty in its first line.
+        own_digest: in a record, digest of this line without this field, so that an edit by hand is noticed.
     """
 
     api_version: str
@@ -63,6 +70,8 @@ class HandoffCheck(Document, frozen=True):
     differences: tuple[HandoffDifference, ...]
     confirmations: tuple[str, ...]
     target: TargetIdentity | None = None
+    previous_digest: str = ""
+    own_digest: str = ""
 
 
 class RecordError(Exception):
@@ -72,16 +81,22 @@ class RecordError(Exception):
 _DECODER = msgspec.json.Decoder(HandoffCheck)
 
 
+def sealed(check: HandoffCheck, record: tuple[HandoffCheck, ...]) -> HandoffCheck:
+    """Return a check as the next one of a record: bound to the line before it, with its own digest."""
+    bound = msgspec.structs.replace(check, previous_digest=record[-1].own_digest if record else "", own_digest="")
+    return msgspec.structs.replace(bound, own_digest=document_digest(bound))
+
+
 def encode_check(check: HandoffCheck) -> bytes:
     """Return a check as one line of a record."""
     return msgspec.json.encode(check) + b"\n"
 
 
 def decode_record(data: bytes) -> tuple[HandoffCheck, ...]:
-    """Read a record.
+    """Read a record, and check that each line is as it was written and follows the one before.
 
     Raises:
-        RecordError: a line is no check, or the last one is unfinished.
+        RecordError: a line is no check, was edited, is missing or has moved, or the last one is unfinished.
     """
     *lines, tail = data.split(b"\n")
     if tail:
@@ -89,7 +104,10 @@ def decode_record(data: bytes) -> tuple[HandoffCheck, ...]:
     checks: list[HandoffCheck] = []
     for number, line in enumerate(lines, start=1):
         try:
-            checks.append(_DECODER.decode(line))
+            check = _DECODER.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise RecordError(f"line {number} is no handoff check: {error}") from error
+        if sealed(check, tuple(checks)) != check:
+            raise RecordError(f"line {number} is not as it was written, or the line before it is another one")
+        checks.append(check)
     return tuple(checks)

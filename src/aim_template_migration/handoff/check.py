@@ -1,5 +1,6 @@
 """One handoff check: evidence, record and live state compared at one phase; the record is the only file written."""
 
+import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +15,18 @@ from aim_template_migration.documents.handoff import (
     TargetIdentity,
     decode_record,
     encode_check,
+    sealed,
 )
 from aim_template_migration.documents.plan import API_VERSION, PLAN_NAME, PlanError, decode_plan
 from aim_template_migration.documents.private_files import PrivateFileError, open_private, read, write_all
-from aim_template_migration.handoff.compare import Difference, detect_phase, differences
-from aim_template_migration.handoff.phases import Phase, phase
+from aim_template_migration.handoff.compare import desired_state, detect_phase, differences
+from aim_template_migration.handoff.course import TARGET_FROM, course_differences
+from aim_template_migration.handoff.ownership import staged_flags
+from aim_template_migration.handoff.phases import phase
 from aim_template_migration.handoff.reading import look
 from aim_template_migration.handoff.sighting import Sighting
 from aim_template_migration.kube import Cluster
 from aim_template_migration.planning.inventory import read_identity
-
-_TARGET_FROM = 4
 
 
 class HandoffRefused(Exception):  # noqa: N818 - what happened to the check, as callers read it
@@ -64,13 +66,15 @@ def read_evidence(path: Path) -> Evidence:
     return Evidence(path, content, plan_checked=True)
 
 
-def read_record(path: Path | None, evidence: Evidence) -> tuple[HandoffCheck, ...]:
-    """Read the record so far; a record that does not exist yet is empty.
+def read_record(path: Path | None, evidence: Evidence) -> tuple[HandoffCheck, ...] | None:
+    """Read the record so far; None where none is kept, and empty where it does not exist yet.
 
     Raises:
-        HandoffRefused: it can't be read, or belongs to other evidence.
+        HandoffRefused: it can't be read, was edited, or belongs to other evidence.
     """
-    if path is None or not path.exists():
+    if path is None:
+        return None
+    if not os.path.lexists(path):
         return ()
     try:
         checks = decode_record(read(path))
@@ -82,14 +86,14 @@ def read_record(path: Path | None, evidence: Evidence) -> tuple[HandoffCheck, ..
 
 
 def check_handoff(
-    cluster: Cluster, evidence: Evidence, record: tuple[HandoffCheck, ...], number: int | None, *, at: str
+    cluster: Cluster, evidence: Evidence, record: tuple[HandoffCheck, ...] | None, number: int | None, *, at: str
 ) -> HandoffCheck:
     """Compare live state with the evidence and the record at one phase.
 
     Args:
         cluster: the connection.
         evidence: the evidence.
-        record: the checks so far.
+        record: the checks so far, None where none is kept.
         number: the phase, 1 to 10; None to detect it.
         at: the time, UTC, for the record.
 
@@ -104,8 +108,9 @@ def check_handoff(
     else:
         chosen = phase(number)
         found = differences(seen, chosen)
-    target = _target(seen) if chosen.number >= _TARGET_FROM else None
-    found = (*found, *_against_record(record, chosen, target))
+    target = _target(seen) if chosen.number >= TARGET_FROM else None
+    if record is not None:
+        found = (*found, *course_differences(evidence.content.unit, record, chosen, target, now=at))
     return HandoffCheck(
         api_version=API_VERSION,
         kind=KIND,
@@ -118,21 +123,30 @@ def check_handoff(
         detected=number is None,
         verdict="stop" if found else "go if",
         differences=tuple(HandoffDifference(item.object, item.message) for item in found),
-        confirmations=chosen.confirmations,
+        confirmations=(*chosen.confirmations, *staged_flags(seen, chosen)),
         target=target,
     )
 
 
-def append_record(path: Path, check: HandoffCheck) -> None:
-    """Append a check to a private record, and sync it.
+def append_record(path: Path, record: tuple[HandoffCheck, ...], check: HandoffCheck) -> HandoffCheck:
+    """Append a check to a private record, sync it, and return the check as it stands there.
+
+    Args:
+        path: the record.
+        record: what was read of it; another check may have been appended since.
+        check: the check.
 
     Raises:
-        HandoffRefused: it can't be written.
+        HandoffRefused: it can't be written, or is no longer what was read.
     """
+    line = sealed(check, record)
     try:
-        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            write_all(descriptor, encode_check(check))
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.pread(descriptor, os.fstat(descriptor).st_size, 0) != b"".join(map(encode_check, record)):
+                raise HandoffRefused(f"{path} was changed while the check ran; look at it, then check again")
+            write_all(descriptor, encode_check(line))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -140,6 +154,7 @@ def append_record(path: Path, check: HandoffCheck) -> None:
         raise HandoffRefused(
             f"{path} can't be written: {(error.strerror or str(error)).lower()}; free or mend it"
         ) from error
+    return line
 
 
 def _require_same_cluster(cluster: Cluster, evidence: Evidence) -> None:
@@ -153,25 +168,14 @@ def _require_same_cluster(cluster: Cluster, evidence: Evidence) -> None:
 
 
 def _target(seen: Sighting) -> TargetIdentity | None:
-    cache = seen.target_cache
-    if seen.profile is None or cache is None:
+    profile, cache = seen.profile, seen.target_cache
+    if profile is None or cache is None:
         return None
-    return TargetIdentity(profile=seen.profile.id, profile_uid=seen.profile.uid, cache=cache.id, cache_uid=cache.uid)
-
-
-def _against_record(
-    record: tuple[HandoffCheck, ...], at: Phase, target: TargetIdentity | None
-) -> tuple[Difference, ...]:
-    """The target stays the one that was recorded first, and no phase is gone back to."""
-    found: list[Difference] = []
-    known = next((check.target for check in record if check.target is not None and check.verdict == "go if"), None)
-    if known is not None and target is not None and known != target:
-        message = (
-            f"it is not the recorded target ({known.cache}, UID {known.cache_uid}; profile UID {known.profile_uid})"
-        )
-        found.append(Difference(target.cache, message))
-    passed = max((check.phase for check in record if check.verdict == "go if"), default=0)
-    if at.number < passed:
-        unit = record[-1].unit
-        found.append(Difference(unit, f"the record has passed phase {passed} already; going back needs a new plan"))
-    return tuple(found)
+    return TargetIdentity(
+        profile=profile.id,
+        profile_uid=profile.uid,
+        profile_digest=desired_state(profile, "targetProfile"),
+        cache=cache.id,
+        cache_uid=cache.uid,
+        cache_digest=desired_state(cache, "targetCache"),
+    )

@@ -1,39 +1,36 @@
 """Does what is seen fit a phase? (pure) Every difference is a reason to stop and reassess (R)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from aim_api.bridge import RECONCILIATION_PAUSED
-from aim_api.kinds import AIM_PROFILE_CACHE
-from aim_api.tree import get_map, get_str, has
+from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID, RECONCILIATION_PAUSED, Pin
+from aim_api.tree import get, get_map, get_str, has
 from aim_template_migration.documents.evidence import SourceObject
-from aim_template_migration.documents.plan import OwnerReference
+from aim_template_migration.handoff.difference import Difference
+from aim_template_migration.handoff.ownership import owner_differences
 from aim_template_migration.handoff.phases import INDISTINGUISHABLE, PHASES, Phase, phase
+from aim_template_migration.handoff.premises import premise_differences
 from aim_template_migration.handoff.sighting import Sighting
+from aim_template_migration.handoff.target import target_differences
 from aim_template_migration.planning.content import pin_of
+from aim_template_migration.planning.evidence import (
+    beside_selection,
+    finalizers_of,
+    is_eviction_protected,
+    reports_of,
+)
 from aim_template_migration.planning.snapshot import Observed
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One fact that is not as it must be.
-
-    Attributes:
-        object: id of the object.
-        message: one sentence: what is, and what had to be.
-    """
-
-    object: str
-    message: str
-
-
 def differences(seen: Sighting, at: Phase) -> tuple[Difference, ...]:
-    """Return every difference between what is seen and what must hold at a phase, in a fixed order."""
-    return (
+    """Return every difference between what is seen and what must hold at a phase, each once, in a fixed order."""
+    found = (
         *(item for source in seen.evidence.objects for item in _source(seen, source, at)),
-        *_target(seen, at),
+        *premise_differences(seen),
+        *target_differences(seen, at),
         *(Difference(seen.evidence.unit, message) for message in seen.outside),
     )
+    return tuple(dict.fromkeys(found))
 
 
 def detect_phase(seen: Sighting) -> tuple[Phase, tuple[Difference, ...]]:
@@ -47,6 +44,11 @@ def detect_phase(seen: Sighting) -> tuple[Phase, tuple[Difference, ...]]:
     return phase(best), found[best]
 
 
+def desired_state(live: Observed, role: str) -> str:
+    """Return the digest of an object's desired state; whether it is paused is looked at on its own."""
+    return pin_of(role, _unpaused(live)).content_digest
+
+
 def _source(seen: Sighting, source: SourceObject, at: Phase) -> Iterator[Difference]:
     live = seen.live(source)
     name = source.reference.id
@@ -58,40 +60,63 @@ def _source(seen: Sighting, source: SourceObject, at: Phase) -> Iterator[Differe
         return
     if live.terminating:
         yield Difference(name, "it is terminating")
-    if source.role == "service":
-        yield from _service(seen, source, live, at)
+    if source.role == "service" and at.cut_over:
+        yield from _cut_over(seen, source, live)
     else:
         yield from _desired_state(source, live)
         yield from _status(source, live)
-    yield from _owners(seen, source, live, at)
+    if source.role == "service" and not at.cut_over:
+        yield from _selection(seen, live)
+    yield from _metadata(source, live)
+    yield from owner_differences(seen, source, live, at)
     yield from _pause(source, live, at)
 
 
-def _service(seen: Sighting, source: SourceObject, live: Observed, at: Phase) -> Iterator[Difference]:
+def _selection(seen: Sighting, live: Observed) -> Iterator[Difference]:
+    """The service still resolves the very template of the evidence (R, phase 1)."""
+    for template in seen.of("template"):
+        resolved = get_str(live.obj, "status", "resolvedTemplate", "uid")
+        if resolved != template.uid:
+            yield Difference(live.id, f"it resolves template UID {resolved or 'none'}, the evidence has {template.uid}")
+
+
+def _cut_over(seen: Sighting, source: SourceObject, live: Observed) -> Iterator[Difference]:
+    """The service selects the approved profile, nothing else of it changed, and the operator saw it (R, phase 9)."""
     name = source.reference.id
-    if not at.cut_over:
-        yield from _desired_state(source, live)
-        yield from _status(source, live)
-        return
     profile = get_str(live.obj, "spec", "profile", "name")
-    if profile != seen.profile_name or has(live.obj, "spec", "template"):
+    if get(live.obj, "spec", "profile") != {"name": seen.profile_name} or has(live.obj, "spec", "template"):
         yield Difference(name, f"it selects profile {profile or 'none'}, not the approved {seen.profile_name} alone")
     if source.generation is not None and live.generation != source.generation + 1:
         message = f"its generation is {live.generation}, not {source.generation + 1}: more than the cutover was changed"
         yield Difference(name, message)
-    if live.observed_generation is not None and live.observed_generation != live.generation:
-        yield Difference(name, f"its status observes generation {live.observed_generation}, not {live.generation}")
-    resolved = get_str(live.obj, "status", "resolvedProfile", "name")
-    if resolved != seen.profile_name:
-        yield Difference(name, f"it resolves to profile {resolved or 'none'}, not {seen.profile_name}")
-    if live.condition_status("Ready") != "True":
-        yield Difference(name, "its condition Ready is not True")
+    if beside_selection(live) != source.beside_selection_digest:
+        yield Difference(name, "its desired state differs from the evidence in more than the selection of the profile")
+    if live.observed_generation != live.generation:
+        observed = live.observed_generation or "none"
+        yield Difference(name, f"its status observes generation {observed}, not {live.generation}")
+    resolved = get_map(live.obj, "status", "resolvedProfile")
+    uid = seen.profile.uid if seen.profile else ""
+    if get_str(resolved, "name") != seen.profile_name or get_str(resolved, "uid") not in (None, uid):
+        said = get_str(resolved, "name") or "none"
+        yield Difference(name, f"it resolves to profile {said}, not {seen.profile_name} (UID {uid or 'unknown'})")
+    yield from _pin(seen, live)
+
+
+def _pin(seen: Sighting, live: Observed) -> Iterator[Difference]:
+    """A pin that is there must hold; whether the platform uses one is its own decision."""
+    if not {PRESERVE_UID, PRESERVE_GENERATION} & live.annotations.keys():
+        return
+    uids = [item.uid for item in seen.of("inferenceService")]
+    pin = Pin.from_annotations(live.annotations)
+    if pin is None or [pin.inference_service_uid] != uids or pin.generation != live.generation:
+        message = f"its pin is not for generation {live.generation} and InferenceService UID {', '.join(uids)}"
+        yield Difference(live.id, f"{message}, so that it preserves nothing")
 
 
 def _desired_state(source: SourceObject, live: Observed) -> Iterator[Difference]:
     """The pause annotation is looked at on its own: a phase asks for it, and it is no desired state."""
-    pin = pin_of(source.role, live if source.paused else _unpaused(live))
-    if pin.content_digest != source.content_digest:
+    found = pin_of(source.role, live).content_digest if source.paused else desired_state(live, source.role)
+    if found != source.content_digest:
         yield Difference(source.reference.id, "its desired state differs from the evidence")
     if source.generation is not None and live.generation != source.generation:
         yield Difference(source.reference.id, f"its generation is {live.generation}, not {source.generation}")
@@ -108,56 +133,23 @@ def _status(source: SourceObject, live: Observed) -> Iterator[Difference]:
     for label, before, now in facts:
         if before not in (None, "") and before != now:
             yield Difference(name, f"its {label} is {now or 'unset'}, the evidence has {before}")
-    reported = {get_str(item, "uid"): item for item in get_map(live.obj, "status", "artifacts").values()}
+    reported = {item.uid: item for item in reports_of(live)}
     for report in source.artifacts:
-        entry = reported.get(report.uid)
-        if get_str(entry, "persistentVolumeClaim") != (report.persistent_volume_claim or None):
-            yield Difference(name, f"it no longer reports artifact {report.name} with the same claim")
+        if reported.pop(report.uid, None) != report:
+            yield Difference(name, f"it no longer reports artifact {report.name} as the evidence has it")
+    for report in reported.values():
+        yield Difference(name, f"it reports artifact {report.name} (UID {report.uid}), which the evidence has not")
 
 
-def _owners(seen: Sighting, source: SourceObject, live: Observed, at: Phase) -> Iterator[Difference]:
-    if source.role != "artifact" or at.owners == "source":
-        fits = live.owner_references == source.owner_references
-        needed = "; ".join(_owner_text(owner) for owner in source.owner_references) or "none"
-    else:
-        target = seen.target_cache
-        if target is None:
-            return  # the missing target is a difference already
-        fits = _staged(source, live, target) if at.owners == "staged" else _transferred(source, live, target)
-        needed = _needed(source, target, at)
-    if not fits:
-        found = "; ".join(_owner_text(owner) for owner in live.owner_references) or "none"
-        yield Difference(source.reference.id, f"its owners are {found}; this phase needs exactly {needed}")
-
-
-def _staged(source: SourceObject, live: Observed, target: Observed) -> bool:
-    """The source's owners as they were, then the target cache as the only further owner, not as controller (R)."""
-    owners = live.owner_references
-    if not owners or owners[:-1] != source.owner_references:
-        return False
-    return _is(owners[-1], target) and not owners[-1].controller
-
-
-def _transferred(source: SourceObject, live: Observed, target: Observed) -> bool:
-    """The target cache as controller in the source's place, with the approved deletion protection kept (R)."""
-    owners = live.owner_references
-    kept = len(owners) == 1 and owners[0].block_owner_deletion == _protection(source)
-    return kept and _is(owners[0], target) and owners[0].controller is True
-
-
-def _is(owner: OwnerReference, target: Observed) -> bool:
-    return (owner.kind, owner.name, owner.uid) == (AIM_PROFILE_CACHE.name, target.name, target.uid)
-
-
-def _protection(source: SourceObject) -> bool | None:
-    return next((owner.block_owner_deletion for owner in source.owner_references if owner.controller), None)
-
-
-def _needed(source: SourceObject, target: Observed, at: Phase) -> str:
-    name = f"{AIM_PROFILE_CACHE.name} {target.name} (UID {target.uid})"
-    if at.owners == "target":
-        return f"{name} as controller with blockOwnerDeletion {_flag(flag=_protection(source))}"
-    return "; ".join([*(_owner_text(owner) for owner in source.owner_references), f"{name} last, not as controller"])
+def _metadata(source: SourceObject, live: Observed) -> Iterator[Difference]:
+    name = source.reference.id
+    finalizers = finalizers_of(live)
+    if finalizers != source.finalizers:
+        found, before = ", ".join(finalizers) or "none", ", ".join(source.finalizers) or "none"
+        yield Difference(name, f"its finalizers are {found}, the evidence has {before}")
+    if is_eviction_protected(live) != source.eviction_protected:
+        word = "is" if is_eviction_protected(live) else "is not"
+        yield Difference(name, f"it {word} protected from quota eviction, which differs from the evidence")
 
 
 def _pause(source: SourceObject, live: Observed, at: Phase) -> Iterator[Difference]:
@@ -166,56 +158,7 @@ def _pause(source: SourceObject, live: Observed, at: Phase) -> Iterator[Differen
         yield Difference(source.reference.id, f"it is {'paused' if live.paused else 'not paused'} at this phase")
 
 
-def _target(seen: Sighting, at: Phase) -> Iterator[Difference]:
-    if not at.target:
-        return
-    profile_id = f"profile {seen.profile_name}"
-    if seen.profile is None:
-        yield Difference(profile_id, "the approved target profile does not exist")
-    elif seen.profile.status_word != "Ready" or seen.profile.terminating:
-        yield Difference(seen.profile.id, f"its status is {seen.profile.status_word or 'unset'}, not Ready, or it goes")
-    if len(seen.target_caches) != 1:
-        message = f"{len(seen.target_caches)} Dedicated profile caches of the service exist for it, not exactly one"
-        yield Difference(profile_id, message)
-        return
-    cache = seen.target_caches[0]
-    if cache.terminating:
-        yield Difference(cache.id, "it is terminating")
-    if cache.paused != (at.target == "paused"):
-        yield Difference(cache.id, f"it is {'paused' if cache.paused else 'not paused'} at this phase")
-    if at.target == "active":
-        yield from _adoption(seen, cache)
-
-
-def _adoption(seen: Sighting, cache: Observed) -> Iterator[Difference]:
-    if cache.observed_generation != cache.generation or cache.status_word != "Ready":
-        yield Difference(cache.id, f"it is not Ready at its generation {cache.generation}")
-    reported = {get_str(item, "uid"): item for item in get_map(cache.obj, "status", "artifacts").values()}
-    artifacts = seen.of("artifact")
-    for artifact in artifacts:
-        live = seen.live(artifact)
-        claim = get_str(live.obj, "status", "persistentVolumeClaim") if live else None
-        if get_str(reported.get(artifact.uid), "persistentVolumeClaim") != claim or not claim:
-            message = f"it does not report artifact {artifact.reference.name} (UID {artifact.uid}) with its claim"
-            yield Difference(cache.id, message)
-    foreign = sorted(str(uid) for uid in set(reported) - {artifact.uid for artifact in artifacts})
-    if foreign:
-        yield Difference(cache.id, f"it reports other artifacts: {', '.join(foreign)}")
-
-
 def _unpaused(live: Observed) -> Observed:
     metadata = get_map(live.obj, "metadata")
     kept = {key: value for key, value in get_map(metadata, "annotations").items() if key != RECONCILIATION_PAUSED}
     return replace(live, obj={**live.obj, "metadata": {**metadata, "annotations": kept}})
-
-
-def _owner_text(owner: OwnerReference) -> str:
-    flags = [
-        f"controller {_flag(flag=owner.controller)}",
-        f"blockOwnerDeletion {_flag(flag=owner.block_owner_deletion)}",
-    ]
-    return f"{owner.kind} {owner.name} (UID {owner.uid}, {', '.join(flags)})"
-
-
-def _flag(*, flag: bool | None) -> str:
-    return "absent" if flag is None else str(flag).lower()

@@ -1,13 +1,18 @@
-"""Reads what a handoff check needs, and nothing else: the evidence's objects and the target side (shell)."""
+"""Reads what a handoff check needs, and nothing else: evidence's objects, target side, and what joined them (shell)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from aim_api.kinds import (
+    AIM_ARTIFACT,
     AIM_CLUSTER_PROFILE,
     AIM_PROFILE,
     AIM_PROFILE_CACHE,
+    INFERENCE_SERVICE,
+    NAMESPACE,
     Kind,
 )
+from aim_api.labels import SERVICE, SERVICE_NAME
+from aim_api.names import label_value
 from aim_api.tree import get_str
 from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.documents.evidence import DedicatedEvidence
@@ -19,6 +24,7 @@ from aim_template_migration.planning.reduction import reduce
 from aim_template_migration.planning.snapshot import Observed
 
 _MOVED = frozenset({"service", "templateCache", "artifact", "pvc", "inferenceService"})
+_OWNERS = frozenset({"service", "templateCache"})
 
 
 def look(cluster: Cluster, evidence: DedicatedEvidence) -> Sighting:
@@ -33,16 +39,32 @@ def look(cluster: Cluster, evidence: DedicatedEvidence) -> Sighting:
         )
         for item in evidence.objects
     }
-    namespace = evidence.unit.split("/")[1]
+    _, namespace, service_name = evidence.unit.split("/")
     profile_name = next((item.reference.name for item in evidence.objects if item.role == "template"), "")
     service_uid = next((item.uid for item in evidence.objects if item.role == "service"), "")
+    profile = _profile(cluster, profile_name, namespace)
+    caches = tuple(item for item in _list(cluster, AIM_PROFILE_CACHE, namespace) if item.owned_by(service_uid))
+    owners = {item.uid for item in evidence.objects if item.role in _OWNERS} | {item.uid for item in caches}
+    moved = [live for item in evidence.objects if item.role in _MOVED and (live := sources[item.reference.id])]
     return Sighting(
         evidence=evidence,
         sources=sources,
         profile_name=profile_name,
-        profile=_profile(cluster, profile_name, namespace),
-        target_caches=_target_caches(cluster, namespace, profile_name, service_uid),
-        outside=tuple(_outside(evidence, sources)),
+        profile=profile,
+        service_caches=caches,
+        target_caches=tuple(item for item in caches if _is_target(item, profile_name)),
+        inference_services=tuple(
+            item
+            for item in _list(cluster, INFERENCE_SERVICE, namespace)
+            if _serves(item, service_uid=service_uid, name=service_name)
+        ),
+        owned_artifacts=tuple(
+            item
+            for item in _list(cluster, AIM_ARTIFACT, namespace)
+            if owners & {owner.uid for owner in item.owner_references}
+        ),
+        namespace_terminating=get_str(cluster.get(NAMESPACE, namespace), "metadata", "deletionTimestamp") is not None,
+        outside=tuple(_outside((*moved, *([profile] if profile else []), *caches))),
     )
 
 
@@ -52,27 +74,27 @@ def _profile(cluster: Cluster, name: str, namespace: str) -> Observed | None:
     return _read(cluster, AIM_PROFILE, name, namespace) or _read(cluster, AIM_CLUSTER_PROFILE, name, "")
 
 
-def _target_caches(cluster: Cluster, namespace: str, profile: str, service_uid: str) -> tuple[Observed, ...]:
-    """Return the target caches by owner, profile name and mode, never by a recomputed name (R, phase 4)."""
-    caches = cluster.list_reduced(AIM_PROFILE_CACHE, namespace, lambda obj: reduce(AIM_PROFILE_CACHE, obj))
-    return tuple(
-        item
-        for item in caches
-        if item.owned_by(service_uid)
-        and get_str(item.obj, "spec", "profileName") == profile
-        and get_str(item.obj, "spec", "mode") == "Dedicated"
-    )
+def _is_target(cache: Observed, profile: str) -> bool:
+    """Return whether a cache of the service is the target: by profile and mode, never by a recomputed name (R)."""
+    return get_str(cache.obj, "spec", "profileName") == profile and get_str(cache.obj, "spec", "mode") == "Dedicated"
 
 
-def _outside(evidence: DedicatedEvidence, sources: dict[str, Observed | None]) -> Iterable[str]:
-    for item in evidence.objects:
-        live = sources[item.reference.id]
-        if live is None or item.role not in _MOVED:
-            continue
-        for field, tool in outside_markers(live):
-            yield f"{live.id} is managed by {tool} ({field}), which may race the maintenance"
-        for manager in outside_managers(live):
-            yield f"{live.id} has fields of manager {manager}, which may race the maintenance"
+def _serves(item: Observed, *, service_uid: str, name: str) -> bool:
+    """Return whether an InferenceService is the service's, or carries its name, as planning joins them."""
+    labelled = item.labels.get(SERVICE_NAME) == name or item.labels.get(SERVICE) == label_value(name)
+    return labelled or any(owner.uid == service_uid for owner in item.owner_references)
+
+
+def _outside(objects: Iterable[Observed]) -> Iterator[str]:
+    for item in objects:
+        for field, tool in outside_markers(item):
+            yield f"{item.id} is managed by {tool} ({field}), which may race the maintenance"
+        for manager in outside_managers(item):
+            yield f"{item.id} has fields of manager {manager}, which may race the maintenance"
+
+
+def _list(cluster: Cluster, kind: Kind, namespace: str) -> Iterable[Observed]:
+    return cluster.list_reduced(kind, namespace, lambda obj: reduce(kind, obj))
 
 
 def _read(cluster: Cluster, kind: Kind, name: str, namespace: str) -> Observed | None:

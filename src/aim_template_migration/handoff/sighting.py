@@ -16,7 +16,11 @@ class Sighting:
         sources: the evidence's objects as they are now, by id; absent ones are None.
         profile_name: the approved target profile: the name of the template that the service selected.
         profile: that profile (namespaced, else cluster-scoped), if it exists.
-        target_caches: the Dedicated profile caches of that profile that the service controls.
+        service_caches: every profile cache that the service controls.
+        target_caches: those of them that are Dedicated caches of that profile.
+        inference_services: what the service controls, and what carries its name.
+        owned_artifacts: every artifact that the service, its source cache or one of its profile caches owns.
+        namespace_terminating: whether the namespace is being deleted.
         outside: markers of external desired-state management, each a sentence.
     """
 
@@ -24,8 +28,17 @@ class Sighting:
     sources: Mapping[str, Observed | None]
     profile_name: str
     profile: Observed | None
+    service_caches: tuple[Observed, ...]
     target_caches: tuple[Observed, ...]
+    inference_services: tuple[Observed, ...] = ()
+    owned_artifacts: tuple[Observed, ...] = ()
+    namespace_terminating: bool = False
     outside: tuple[str, ...] = ()
+
+    @property
+    def namespace(self) -> str:
+        """The unit's namespace."""
+        return self.evidence.unit.split("/")[1]
 
     def of(self, role: str) -> tuple[SourceObject, ...]:
         """Return the evidence's objects that play a role."""

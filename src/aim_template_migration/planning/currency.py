@@ -1,5 +1,6 @@
 """Whether an InferenceService is current (pure): readiness alone may be that of an older generation."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from aim_api.tree import get_int
@@ -18,24 +19,29 @@ def currency(closure: Closure) -> tuple[CurrencyProof | None, str]:
     service = closure.inference_service
     if service is None:
         return None, "the service has not exactly one InferenceService"
-    fault = _fault(closure, service)
+    return currency_of(service, closure.deployments)
+
+
+def currency_of(service: Observed, deployments: Sequence[Observed]) -> tuple[CurrencyProof | None, str]:
+    """Return the same for an InferenceService and the Deployments that it owns."""
+    fault = _fault(service, deployments)
     if fault:
         return None, fault
-    observed, deployment = service.observed_generation, closure.deployment
+    observed = service.observed_generation
     if observed is not None and observed == service.generation:
         return "own", ""
-    if observed is not None and deployment and observed == deployment.observed_generation:
+    if observed is not None and observed == deployments[0].observed_generation:
         return "deployment", ""
     return None, f"its status observes generation {observed or 'none'}, its generation is {service.generation}"
 
 
-def _fault(closure: Closure, service: Observed) -> str:
+def _fault(service: Observed, deployments: Sequence[Observed]) -> str:
     if service.condition_status("Ready") != "True":
         return "its condition Ready is not True"
-    if closure.deployment is None:
-        return f"it owns {len(closure.deployments)} Deployments, not exactly one"
-    fault = _rollout_fault(closure.deployment)
-    return f"its Deployment {closure.deployment.name} {fault}" if fault else ""
+    if len(deployments) != 1:
+        return f"it owns {len(deployments)} Deployments, not exactly one"
+    fault = _rollout_fault(deployments[0])
+    return f"its Deployment {deployments[0].name} {fault}" if fault else ""
 
 
 def _rollout_fault(deployment: Observed) -> str:

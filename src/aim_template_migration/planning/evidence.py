@@ -1,15 +1,23 @@
 """The evidence of a Dedicated unit, from its case (pure)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from aim_api.tree import get_map, get_str
+from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
+from aim_api.kinds import AIM_ARTIFACT, AIM_SERVICE
+from aim_api.labels import EVICTION_PROTECTED, PIPELINE_PROFILE, RECONCILER_PIPELINE
+from aim_api.tree import JsonObject, get_list, get_map, get_str
+from aim_template_migration.documents.canonical import digest
 from aim_template_migration.documents.evidence import ArtifactReport, DedicatedEvidence, SourceObject, make_evidence
 from aim_template_migration.planning.case import Case
-from aim_template_migration.planning.content import pin_of
+from aim_template_migration.planning.content import content, pin_of
 from aim_template_migration.planning.snapshot import Observed
 from aim_template_migration.version import __version__
 
 DEDICATED = "DedicatedHandoffRequiresQuiescence"
+_SELECTION = frozenset({"template", "profile"})
+_MARK = (RECONCILER_PIPELINE, PIPELINE_PROFILE)
+_PIN = frozenset({PRESERVE_UID, PRESERVE_GENERATION})
 
 
 def evidence_of(case: Case) -> DedicatedEvidence:
@@ -44,16 +52,44 @@ def _source(role: str, item: Observed) -> SourceObject:
         generation=pin.generation,
         observed_generation=item.observed_generation,
         owner_references=item.owner_references,
+        finalizers=finalizers_of(item),
         paused=item.paused,
         terminating=item.terminating,
         ready=item.condition_status("Ready"),
         status=item.status_word,
         phase=get_str(item.obj, "status", "phase") or "",
-        artifacts=tuple(_reports(item)),
+        artifacts=tuple(reports_of(item)),
+        beside_selection_digest=beside_selection(item) if item.kind.name == AIM_SERVICE.name else "",
+        eviction_protected=is_eviction_protected(item),
     )
 
 
-def _reports(item: Observed) -> Iterator[ArtifactReport]:
+def finalizers_of(item: Observed) -> tuple[str, ...]:
+    """Return an object's finalizers, in order."""
+    return tuple(str(entry) for entry in get_list(item.obj, "metadata", "finalizers"))
+
+
+def is_eviction_protected(item: Observed) -> bool:
+    """Return whether an object is an artifact that is protected from quota eviction."""
+    return item.kind.name == AIM_ARTIFACT.name and item.annotations.get(EVICTION_PROTECTED) == "true"
+
+
+def beside_selection(service: Observed) -> str:
+    """Return the digest of a service's desired state without its selection and pin: a cutover leaves it (R, phase 9).
+
+    An operator may mark a service as the profile pipeline's own; that is what the cutover asks for.
+    """
+    metadata = get_map(service.obj, "metadata")
+    spec = {key: value for key, value in get_map(service.obj, "spec").items() if key not in _SELECTION}
+    kept: JsonObject = {
+        key: value for key, value in service.annotations.items() if key not in _PIN and (key, value) != _MARK
+    }
+    bare = replace(service, obj={**service.obj, "metadata": {**metadata, "annotations": kept}, "spec": spec})
+    return digest(content(bare))
+
+
+def reports_of(item: Observed) -> Iterator[ArtifactReport]:
+    """Yield what a cache reports of its artifacts, by name."""
     for _, entry in sorted(get_map(item.obj, "status", "artifacts").items()):
         yield ArtifactReport(
             name=get_str(entry, "name") or "",

@@ -50,7 +50,7 @@ def _check(arguments: HandoffArguments) -> HandoffCheck:
             finally:
                 cluster.close()
         if arguments.record is not None:
-            append_record(arguments.record, checked)
+            checked = append_record(arguments.record, record or (), checked)
     except HandoffRefused as error:
         sentence, _, hint = str(error).rpartition("; ")
         raise not_started(sentence or hint, hint=hint if sentence else "") from error
@@ -64,6 +64,7 @@ def _lines(checked: HandoffCheck, paint: Paint, width: int) -> list[str]:
         ("unit", checked.unit),
         ("phase", f"{checked.phase}. {checked.title}{found}{_alike(checked)}"),
         ("target", f"{checked.target.cache}, UID {checked.target.cache_uid}" if checked.target else ""),
+        ("record", f"this line's digest, to be noted elsewhere, is {checked.own_digest}" if checked.own_digest else ""),
     )
     lines = [*pairs(rows, width), "", verdict]
     if checked.differences:
