@@ -6,11 +6,13 @@ not even for the moment between creation and a later chmod (R, "Plan and review"
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
@@ -98,19 +100,53 @@ def read(path: Path, *, limit: int = 1 << 30) -> bytes:
         os.close(descriptor)
 
 
-def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Make ``directory`` (0700) with ``files`` (0600) in one step; a failure leaves nothing under its name.
+class NewDirectory:
+    """A directory in the making, under another name until it is complete. ``new_directory`` makes it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._scratch = contextlib.ExitStack()
+
+    def write(self, name: str, pieces: Iterable[bytes]) -> str:
+        """Write a file (0600), which must not exist yet, and return the SHA-256 of its bytes.
+
+        Raises:
+            OSError: the disk or the permissions do not allow it.
+        """
+        return _write_exclusive(self._path / name, pieces)
+
+    def scratch(self) -> BinaryIO:
+        """Return an empty file without a name, which is gone when the directory is complete.
+
+        Raises:
+            OSError: the disk or the permissions do not allow it.
+        """
+        path = self._path / f".{secrets.token_hex(8)}.scratch"
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        file = self._scratch.enter_context(os.fdopen(descriptor, "w+b"))
+        path.unlink()
+        return file
+
+    def drop_scratch(self) -> None:
+        """Give up the files without a name."""
+        self._scratch.close()
+
+
+@contextlib.contextmanager
+def new_directory(directory: Path) -> Iterator[NewDirectory]:
+    """Make ``directory`` (0700) in one step, when the block ends; a failure in it leaves nothing under its name.
 
     Raises:
         PrivateFileError: the directory exists, its parent does not, or the disk or the permissions do not allow it.
     """
     require_absent(directory)
     temporary = directory.parent / f".{secrets.token_hex(8)}.partial"
+    made = NewDirectory(temporary)
     try:
         temporary.mkdir(mode=DIRECTORY_MODE)
         temporary.chmod(DIRECTORY_MODE)
-        for name, data in files.items():
-            _write_exclusive(temporary / name, data)
+        yield made
+        made.drop_scratch()
         sync_directory(temporary)
         _rename_directory(temporary, directory)
     except FileExistsError:
@@ -122,6 +158,20 @@ def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
     except BaseException:
         _remove_partial(temporary)
         raise
+    finally:
+        with contextlib.suppress(OSError):
+            made.drop_scratch()
+
+
+def publish_directory(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Make ``directory`` (0700) with ``files`` (0600) in one step; a failure leaves nothing under its name.
+
+    Raises:
+        PrivateFileError: the directory exists, its parent does not, or the disk or the permissions do not allow it.
+    """
+    with new_directory(directory) as made:
+        for name, data in files.items():
+            made.write(name, (data,))
 
 
 def require_absent(directory: Path) -> None:
@@ -233,7 +283,7 @@ def _rename_directory(temporary: Path, directory: Path) -> None:
 def _write_temporary(path: Path, data: bytes, *, durable: bool = True) -> Path:
     temporary = path.parent / f".{secrets.token_hex(8)}.partial"
     try:
-        _write_exclusive(temporary, data, durable=durable)
+        _write_exclusive(temporary, (data,), durable=durable)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -241,14 +291,18 @@ def _write_temporary(path: Path, data: bytes, *, durable: bool = True) -> Path:
     return temporary
 
 
-def _write_exclusive(path: Path, data: bytes, *, durable: bool = True) -> None:
+def _write_exclusive(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> str:
+    digest = hashlib.sha256()
     descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
-        write_all(descriptor, data)
+        for piece in pieces:
+            digest.update(piece)
+            write_all(descriptor, piece)
         if durable:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    return digest.hexdigest()
 
 
 def _remove_partial(directory: Path) -> None:

@@ -52,9 +52,14 @@ def backup_documents(cases: Iterable[Case]) -> dict[BackupKey, str]:
     return found
 
 
-def encode_backup(documents: dict[BackupKey, str]) -> bytes:
-    """Return the backup as YAML, sorted by kind, namespace and name."""
-    return join_documents(HEAD, (documents[key] for key in sorted(documents))).encode()
+def backup_head() -> bytes:
+    """Return what a backup begins with."""
+    return join_documents(HEAD, ()).encode()
+
+
+def backup_text(document: str) -> bytes:
+    """Return a document as it stands in a backup, where they follow each other by kind, namespace and name."""
+    return f"---\n{document}".encode()
 
 
 def _predecessors(case: Case) -> Iterator[Observed]:

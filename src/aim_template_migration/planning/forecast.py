@@ -57,6 +57,15 @@ def forecast(units: Sequence[Unit], targets: Iterable[Target]) -> Forecast:
     )
 
 
+def merged(one: Forecast, other: Forecast) -> Forecast:
+    """Return the forecast of two parts of a plan that share no target, such as two namespaces."""
+    return Forecast(
+        requests=dict(sorted((Counter(one.requests) + Counter(other.requests)).items())),
+        deadline_seconds=one.deadline_seconds + other.deadline_seconds,
+        bytes=one.bytes + other.bytes,
+    )
+
+
 def _requests(step: AnyStep) -> dict[str, int]:
     if isinstance(step, AwaitProfile):
         return {f"get {step.profile.kind}": _READS_OF_A_WAIT}

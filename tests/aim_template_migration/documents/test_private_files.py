@@ -11,6 +11,7 @@ import pytest
 from aim_template_migration.documents import private_files
 from aim_template_migration.documents.private_files import (
     PrivateFileError,
+    new_directory,
     publish_directory,
     read,
     replace,
@@ -247,3 +248,42 @@ def test_a_directory_of_another_user_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(private_files.Path, "lstat", lambda _: os.stat_result((0o040700, 1, 1, 1, 777, 0, 0, 0, 0, 0)))
     with pytest.raises(PrivateFileError, match="belongs to user id 777, not to you"):
         require_private_directory(tmp_path)
+
+
+def test_scratch_files_have_no_name_and_no_readers_and_leave_nothing(tmp_path):
+    with new_directory(tmp_path / "plan") as made:
+        scratch = made.scratch()
+        scratch.write(b"for later")
+        assert [file for folder in tmp_path.iterdir() for file in folder.iterdir()] == []
+        assert stat.S_IMODE(os.fstat(scratch.fileno()).st_mode) == 0o600
+        scratch.seek(0)
+        made.write("a", (scratch.read(), b", in pieces"))
+        assert not (tmp_path / "plan").exists()
+    assert leftovers(tmp_path) == ["plan"]
+    assert leftovers(tmp_path / "plan") == ["a"]
+    assert (tmp_path / "plan" / "a").read_bytes() == b"for later, in pieces"
+
+
+def broken_off(directory):
+    with new_directory(directory) as made:
+        made.write("a", (b"1",))
+        made.scratch().write(b"2")
+        raise KeyboardInterrupt
+
+
+def test_a_directory_whose_making_breaks_off_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        broken_off(tmp_path / "plan")
+    assert leftovers(tmp_path) == []
+
+
+def with_scratch(directory):
+    with new_directory(directory) as made:
+        made.scratch()
+
+
+def test_a_full_disk_under_a_scratch_file_is_said_in_one_sentence(tmp_path, monkeypatch):
+    fail_with(monkeypatch, "open", errno.ENOSPC, nth=1)
+    with pytest.raises(PrivateFileError, match="can't be made: no space left on device"):
+        with_scratch(tmp_path / "plan")
+    assert leftovers(tmp_path) == []

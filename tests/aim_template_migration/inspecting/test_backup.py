@@ -6,16 +6,12 @@ from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, AIM_SERVICE
 from aim_api.labels import EVICTION_PROTECTED
 from aim_template_migration.documents.backup_yaml import emit, join_documents
 from aim_template_migration.inspecting.backup import compare, index_backup
-from aim_template_migration.planning.backup import backup_documents, encode_backup
-from aim_template_migration.planning.case import open_case
 from aim_template_migration.planning.reduction import reduce
 from tests.support.fleet import happy_fleet
 
 
 def backup_of(fleet):
-    snapshot = fleet.snapshot()
-    service = snapshot.namespace("team-a").get(AIM_SERVICE, "qwen-chat")
-    return encode_backup(backup_documents([open_case(snapshot, fleet.settings(), service)])).decode()
+    return fleet.files().files["backup.yaml"].decode()
 
 
 def test_every_document_is_found_again_under_its_key():

@@ -19,11 +19,9 @@ from aim_template_migration.cli.rendering.plan_view import PlanView, summary_of,
 from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
-from aim_template_migration.documents.canonical import digest_bytes
 from aim_template_migration.documents.plan import PLAN_NAME
-from aim_template_migration.documents.private_files import publish_directory, require_absent
-from aim_template_migration.planning.make import PlanFiles as NewFiles
-from aim_template_migration.planning.make import Settings, make_plan
+from aim_template_migration.documents.private_files import new_directory, require_absent
+from aim_template_migration.planning.make import PlanOutline, Settings, write_plan
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -35,10 +33,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     with translated():
         require_absent(arguments.output_dir)
-        made = _make(arguments)
-        _require_services(made, arguments.namespaces)
-        publish_directory(arguments.output_dir, made.files)
-    view = _view(made, arguments.output_dir)
+        outline = _write(arguments)
+    view = _view(outline, arguments.output_dir)
     warning = work_tree_warning(arguments.output_dir)
     if warning:
         console.warn(warning)
@@ -50,29 +46,32 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     return DONE.number
 
 
-def _make(arguments: PlanArguments) -> NewFiles:
+def _write(arguments: PlanArguments) -> PlanOutline:
     cluster = open_cluster(arguments.connection)
+    settings = Settings(
+        namespaces=arguments.namespaces,
+        runtime_projection_mode=arguments.mode,
+        accept_observed_generation=arguments.accept_observed_generation,
+    )
     try:
-        settings = Settings(
-            namespaces=arguments.namespaces,
-            runtime_projection_mode=arguments.mode,
-            accept_observed_generation=arguments.accept_observed_generation,
-        )
-        return make_plan(cluster, settings, now=datetime.now(UTC), plan_id=secrets.token_hex(8))
+        with new_directory(arguments.output_dir) as directory:
+            outline = write_plan(cluster, settings, directory, now=datetime.now(UTC), plan_id=secrets.token_hex(8))
+            _require_services(outline, arguments.namespaces)
+        return outline
     finally:
         cluster.close()
 
 
-def _require_services(made: NewFiles, namespaces: tuple[str, ...]) -> None:
-    if not any(unit.id.startswith(f"{AIM_SERVICE.name}/") for unit in made.plan.units):
+def _require_services(outline: PlanOutline, namespaces: tuple[str, ...]) -> None:
+    if not any(unit.id.startswith(f"{AIM_SERVICE.name}/") for unit in outline.plan.units):
         raise not_started(
             f"no AIMService was found in {', '.join(namespaces)}, so there is nothing to plan and nothing was written",
             hint="check the namespaces and the kubeconfig's context: kubectl get aimservice -n <namespace>",
         )
 
 
-def _view(made: NewFiles, directory: Path) -> PlanView:
-    files = PlanFiles(directory / PLAN_NAME, made.plan, digest_bytes(made.files[PLAN_NAME]))
+def _view(outline: PlanOutline, directory: Path) -> PlanView:
+    files = PlanFiles(directory / PLAN_NAME, outline.plan, outline.sha256)
     return summary_of(view_of(files, (), edited=False))
 
 
