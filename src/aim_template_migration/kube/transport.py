@@ -1,24 +1,27 @@
-"""One request, sent exactly once, over pooled connections.
+"""One request, sent exactly once, over connections that are kept open.
 
-urllib3 does the HTTP. It is told never to retry and never to follow a redirect, and it is watched for the one fact
-that its exceptions do not tell: whether any byte of the request may have left.
+urllib3 opens the connections: TLS, proxies and their tunnels. What goes over them is written and read in ``exchange``,
+once, so that it is always known whether any byte of a request may have left.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from http.client import HTTPException
 from ssl import SSLContext, SSLSocket
 from typing import TypedDict
 
-from urllib3 import BaseHTTPResponse, HTTPHeaderDict, PoolManager, ProxyManager, disable_warnings
+from urllib3 import PoolManager, ProxyManager
 from urllib3.connection import HTTPConnection
 from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.contrib.socks import SOCKSProxyManager
-from urllib3.exceptions import HTTPError, InsecureRequestWarning
-from urllib3.util.timeout import Timeout
+from urllib3.exceptions import HTTPError, ProxyError
+from urllib3.util import parse_url
 
 from aim_template_migration.kube.answers import RawAnswer
+from aim_template_migration.kube.exchange import Stream, encode_request, exchange
 from aim_template_migration.kube.proxies import proxy_credentials
 from aim_template_migration.kube.tls import ClientCertificate, TlsSettings, tls_context
 
@@ -27,7 +30,7 @@ CONNECT_TIMEOUT = 10.0
 LONGEST_IDLE = 45.0
 """Seconds after which an unused connection is not trusted any more: load balancers drop them silently after 60."""
 
-_CHUNK = 1 << 18
+_TROUBLE = (HTTPError, HTTPException, OSError, ValueError)
 
 
 class NothingSentError(Exception):
@@ -60,11 +63,11 @@ class Transport:
         self, endpoint: Endpoint, *, connections: int, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._endpoint = endpoint
-        self._connections = connections
+        self._most = connections
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._client: ClientCertificate | None = None
-        self._manager: PoolManager | None = None
+        self._connections: _Connections | None = None
 
     def send(
         self,
@@ -92,134 +95,160 @@ class Transport:
             ConnectError: the certificate to present cannot be used.
         """
         deadline = self._monotonic() + timeout
-        manager = self._manager_for(client)
-        _progress.started = False
+        connections = self._connections_for(client)
         try:
-            response = manager.urlopen(
-                method,
-                self._endpoint.server + target,
-                body=body,
-                headers=_header_dict(headers),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-                timeout=Timeout(connect=min(CONNECT_TIMEOUT, timeout), read=timeout),
-            )
-        except (HTTPError, OSError, ValueError) as error:
-            raise (AnswerLostError() if _progress.started else NothingSentError()) from error
+            request = connections.request(method, target, headers, body)
+            connection = connections.take(min(CONNECT_TIMEOUT, timeout))
+        except _TROUBLE as error:
+            raise NothingSentError from error
+        reusable = False
         try:
-            content = self._read(response, deadline)
-        except (HTTPError, OSError, ValueError) as error:
+            connection.settimeout(timeout)
+            answer, reusable = exchange(connection.stream, request, lambda: self._require_in_time(deadline))
+        except _TROUBLE as error:
             raise AnswerLostError from error
         finally:
-            response.close()
-        return RawAnswer(response.status, _grouped(response.headers), content)
+            connections.give_back(connection, reusable=reusable)
+        return answer
 
     def close(self) -> None:
         """Close the idle connections; those in use close when their request ends."""
         with self._lock:
-            if self._manager is not None:
-                self._manager.clear()
-                self._manager = None
+            if self._connections is not None:
+                self._connections.close()
+                self._connections = None
 
-    def _manager_for(self, client: ClientCertificate | None) -> PoolManager:
-        """Return the pool whose connections present ``client``; a new certificate means new connections."""
+    def _connections_for(self, client: ClientCertificate | None) -> "_Connections":
+        """Return the connections that present ``client``; a new certificate means new connections."""
         with self._lock:
-            if self._manager is None or client != self._client:
-                previous, self._manager = self._manager, _open_pools(self._endpoint, client, self._connections)
+            if self._connections is None or client != self._client:
+                previous, self._connections = self._connections, _Connections(self._endpoint, client, self._most)
                 self._client = client
                 if previous is not None:
-                    previous.clear()
-            return self._manager
+                    previous.close()
+            return self._connections
 
-    def _read(self, response: BaseHTTPResponse, deadline: float) -> bytearray:
-        content = bytearray()  # grows in place; joining pieces would hold a large page twice
-        while chunk := response.read1(_CHUNK):
-            if self._monotonic() > deadline:
-                raise AnswerLostError  # an answer that drips in is as lost as one that does not come
-            content += chunk
-        return content
+    def _require_in_time(self, deadline: float) -> None:
+        if self._monotonic() > deadline:
+            raise AnswerLostError  # an answer that drips in is as lost as one that does not come
 
 
-class _Options(TypedDict):
-    maxsize: int
-    ssl_context: SSLContext
-    server_hostname: str | None
+class _Connection:
+    """An open connection, with the time of its last use."""
 
+    __slots__ = ("_opened", "last_used", "stream")
 
-class _Progress(threading.local):
-    """Whether the request that this thread is sending has begun to leave."""
-
-    started = False
-
-
-_progress = _Progress()
-
-
-class _Watched(HTTPConnection):
-    """A connection that notes when a request begins to leave, and distrusts itself after a long idle time."""
-
-    last_used = 0.0
+    def __init__(self, opened: HTTPConnection) -> None:
+        self._opened = opened
+        self.stream: Stream = opened.sock
+        self.last_used = time.monotonic()
 
     @property
-    def is_connected(self) -> bool:
-        """Whether the pool may use the connection again; it opens a new one otherwise.
+    def usable(self) -> bool:
+        """Whether another request may go over it.
 
         Bytes that came after an answer would be read as the next one. Those that OpenSSL has decrypted already cannot
         be seen by looking at the socket, which is all that urllib3 does.
         """
-        left_over = isinstance(self.sock, SSLSocket) and self.sock.pending() > 0
-        return super().is_connected and not left_over and time.monotonic() - self.last_used < LONGEST_IDLE
+        left_over = isinstance(self.stream, SSLSocket) and self.stream.pending() > 0
+        return not left_over and time.monotonic() - self.last_used < LONGEST_IDLE and self._opened.is_connected
 
-    def request(  # type: ignore[override]  # narrower than urllib3's: what the pool passes on from Transport.send
-        self,
-        method: str,
-        url: str,
-        body: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        **options: bool,
-    ) -> None:
-        """Note that the request begins to leave, and send it."""
-        if self.is_closed:
-            self.connect()
-        self.last_used = time.monotonic()
-        _progress.started = True
-        super().request(method, url, body, headers, **options)
+    def settimeout(self, seconds: float) -> None:
+        """Limit how long each wait for the server may take."""
+        self._opened.sock.settimeout(seconds)
+
+    def close(self) -> None:
+        """Close it."""
+        self._opened.close()
 
 
-def _watched(pool: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
-    """Return the pool class with connections that are watched."""
-    connection = type("WatchedConnection", (_Watched, pool.ConnectionCls), {})
-    return type("WatchedPool", (pool,), {"ConnectionCls": connection})
+class _Connections:
+    """Connections to one server with one certificate; the idle ones are used again, the last used first."""
+
+    def __init__(self, endpoint: Endpoint, client: ClientCertificate | None, most: int) -> None:
+        self._most = most
+        self._pool = _pool_manager(endpoint, client).connection_from_url(endpoint.server)
+        url = parse_url(endpoint.server)
+        self._host = url.netloc or ""
+        # A proxy that forwards, which only happens without TLS, is told the whole URL.
+        self._forwarded = self._pool.proxy is not None and self._pool.scheme == "http"
+        self._prefix = endpoint.server if self._forwarded else (url.path or "").rstrip("/")
+        self._lock = threading.Lock()
+        self._idle: list[_Connection] = []
+        self._closed = False
+        weakref.finalize(self, _close_all, self._idle)  # for owners that forget to close
+
+    def request(self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None) -> bytes:
+        """Return the bytes of a request as this server, or the proxy before it, is to see them."""
+        if self._forwarded:
+            headers = (*headers, *self._pool.proxy_headers.items())
+        return encode_request(method, self._prefix + target, self._host, headers, body)
+
+    def take(self, timeout: float) -> _Connection:
+        """Return a connection that is open: one that was used before, or a new one."""
+        while True:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                return _Connection(_open(self._pool, timeout))
+            if connection.usable:
+                return connection
+            connection.close()
+
+    def give_back(self, connection: _Connection, *, reusable: bool) -> None:
+        """Keep a connection for the next request, or close it."""
+        connection.last_used = time.monotonic()
+        if reusable:
+            with self._lock:
+                if not self._closed and len(self._idle) < self._most:
+                    self._idle.append(connection)
+                    return
+        connection.close()
+
+    def close(self) -> None:
+        """Close the idle connections, and from now on each one that is given back."""
+        with self._lock:
+            self._closed = True
+            _close_all(self._idle)
 
 
-def _open_pools(endpoint: Endpoint, client: ClientCertificate | None, connections: int) -> PoolManager:
-    if not endpoint.tls.verify:
-        disable_warnings(InsecureRequestWarning)  # the kubeconfig asked for it; kubectl is silent, too
+def _close_all(connections: list[_Connection]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+def _open(pool: HTTPConnectionPool, timeout: float) -> HTTPConnection:
+    """Open a connection, its tunnel through a proxy and TLS included, in the way that the pool itself does."""
+    connection = pool._new_conn()  # noqa: SLF001 - urllib3 opens connections only together with a request
+    assert isinstance(connection, HTTPConnection)
+    connection.timeout = timeout
+    try:
+        if pool.proxy is not None:
+            pool._prepare_proxy(connection)  # noqa: SLF001
+        if connection.is_closed:
+            connection.connect()
+    except _TROUBLE as error:
+        connection.close()
+        if connection.proxy is not None and not connection.has_connected_to_proxy:
+            raise ProxyError("no connection to the proxy, or beyond it", error) from error
+        raise
+    return connection
+
+
+class _Options(TypedDict):
+    ssl_context: SSLContext
+    server_hostname: str | None
+
+
+def _pool_manager(endpoint: Endpoint, client: ClientCertificate | None) -> PoolManager:
     options: _Options = {
-        "maxsize": connections,
         "ssl_context": tls_context(endpoint.tls, client),
         "server_hostname": endpoint.tls.server_name,
     }
     if endpoint.proxy is None:
-        manager = PoolManager(**options)
-    elif endpoint.proxy.startswith("socks"):
+        return PoolManager(**options)
+    if endpoint.proxy.startswith("socks"):
         # The proxy resolves the server's name, as it does for kubectl.
-        manager = SOCKSProxyManager(endpoint.proxy.replace("socks5://", "socks5h://"), **options)
-    else:
-        url, headers = proxy_credentials(endpoint.proxy)
-        manager = ProxyManager(url, proxy_headers=headers, **options)
-    manager.pool_classes_by_scheme = {scheme: _watched(pool) for scheme, pool in manager.pool_classes_by_scheme.items()}
-    return manager
-
-
-def _header_dict(headers: Iterable[tuple[str, str]]) -> HTTPHeaderDict:
-    """Return the headers for urllib3; values go on the wire as UTF-8, as kubectl sends them."""
-    result = HTTPHeaderDict()
-    for name, value in headers:
-        result.add(name, value.encode().decode("latin-1"))
-    return result
-
-
-def _grouped(headers: HTTPHeaderDict) -> Mapping[str, tuple[str, ...]]:
-    return {name.lower(): tuple(headers.getlist(name)) for name in headers}
+        return SOCKSProxyManager(endpoint.proxy.replace("socks5://", "socks5h://"), **options)
+    url, headers = proxy_credentials(endpoint.proxy)
+    return ProxyManager(url, proxy_headers=headers, **options)
