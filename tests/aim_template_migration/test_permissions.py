@@ -21,7 +21,7 @@ from aim_template_migration.cli.options.rbac import RbacArguments
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.kube.errors import ClusterError
-from aim_template_migration.kube.permissions import OPERATOR_NAMESPACE, PERMISSIONS, permissions_of
+from aim_template_migration.kube.permissions import OPERATOR, PERMISSIONS, permissions_of
 from aim_template_migration.planning.make import make_plan
 from aim_template_migration.planning.settings import Settings
 from aim_template_migration.rehearsing.copying import copy_namespaces
@@ -92,7 +92,7 @@ class Fleet:
         """Return a new user who may do just what the roles say."""
         user = f"user-{secrets.token_hex(4)}"
         admin = self.plane.client()
-        admin.post("/api/v1/namespaces", {"metadata": {"name": OPERATOR_NAMESPACE}})  # there already from the second on
+        admin.post("/api/v1/namespaces", {"metadata": {"name": OPERATOR.namespace}})  # there already from the second on
         for role in objects:
             namespace = role["metadata"].get("namespace")
             name = f"{role['metadata']['name']}-{user}"

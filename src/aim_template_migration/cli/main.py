@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import importlib
+import io
 import os
 import signal
 import sys
@@ -30,7 +31,7 @@ def main(argv: Sequence[str], *, prog: str = PROG) -> int:
     """Run one command and return its exit code."""
     console = standard_console()
     try:
-        parsed = _parse(argv, prog)
+        parsed = _parse(argv, prog, console)
         if isinstance(parsed, int):
             return parsed
         console = _console_of(parsed)
@@ -46,16 +47,19 @@ def main(argv: Sequence[str], *, prog: str = PROG) -> int:
         return UNEXPECTED.number
 
 
-def _parse(argv: Sequence[str], prog: str) -> argparse.Namespace | int:
+def _parse(argv: Sequence[str], prog: str, console: Console) -> argparse.Namespace | int:
     parser = build_parser(prog)
     if argv and argv[0].startswith("-") and argv[0] not in _WITHOUT_COMMAND:
         raise wrong_usage(
             f"{argv[0]} stands before the command; options come after it", hint=f"{prog} COMMAND [options]"
         )
+    said = io.StringIO()
     try:
-        parsed = parser.parse_args(argv)
-    except SystemExit as ended:  # --help and --version have printed their text
-        return ended.code if isinstance(ended.code, int) else 0
+        with contextlib.redirect_stdout(said):  # argparse would hide that its text can't be written
+            parsed = parser.parse_args(argv)
+    except SystemExit as ended:  # of --help and --version
+        console.answer(said.getvalue())
+        return _with_answer_kept(ended.code if isinstance(ended.code, int) else DONE.number, console)
     if not parsed.command:
         parser.print_help(sys.stderr)
         return USAGE.number

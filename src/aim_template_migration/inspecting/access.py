@@ -10,7 +10,13 @@ from aim_api.kinds import NAMESPACE
 from aim_template_migration.inspecting.reading import side_by_side
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import ApiStatusError, Unauthorized
-from aim_template_migration.kube.permissions import PERMISSIONS, Permission
+from aim_template_migration.kube.permissions import (
+    OPERATOR,
+    PERMISSIONS,
+    OperatorPlace,
+    Permission,
+    operator_permission,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +64,10 @@ class Access:
         return not any(item.namespace == namespace and item.row.verb == "list" for item in self.lacks("read"))
 
 
-def questions(namespaces: Iterable[str]) -> Iterator[Question]:
-    """Yield every question for the selected namespaces (pure)."""
+def questions(namespaces: Iterable[str], operator: OperatorPlace = OPERATOR) -> Iterator[Question]:
+    """Yield every question for the selected namespaces and the place of the operator (pure)."""
     chosen = tuple(namespaces)
-    for row in PERMISSIONS:
+    for row in (*PERMISSIONS, operator_permission(operator)):
         if row.namespace:
             places: tuple[str | None, ...] = (row.namespace,)
         else:
@@ -72,14 +78,14 @@ def questions(namespaces: Iterable[str]) -> Iterator[Question]:
     yield from (Question(selected, None, name) for name in chosen)
 
 
-def ask(cluster: Cluster, namespaces: Sequence[str]) -> Access:
+def ask(cluster: Cluster, namespaces: Sequence[str], operator: OperatorPlace = OPERATOR) -> Access:
     """Ask every question.
 
     Raises:
         Unauthorized: the credentials are not accepted.
         RequestError: the server can't be reached.
     """
-    asked = tuple(questions(namespaces))
+    asked = tuple(questions(namespaces, operator))
 
     def allowed(question: Question) -> bool:
         row = question.row

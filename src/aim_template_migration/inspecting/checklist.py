@@ -63,6 +63,21 @@ LINES: tuple[Line, ...] = (
         "every service controls exactly one InferenceService",
     ),
     Line(
+        "ClosureResolved",
+        frozenset(),
+        frozenset(
+            {
+                "ModelUnresolved",
+                "TemplateUnresolved",
+                "CacheUnresolved",
+                "CacheNotReady",
+                "ArtifactUnresolved",
+                "PvcUnresolved",
+            }
+        ),
+        "every service has one model, template, Ready cache, and artifacts on Bound claims",
+    ),
+    Line(
         "NothingGoingAway",
         frozenset(),
         frozenset({"Terminating", "Paused"}),

@@ -16,7 +16,7 @@ from aim_template_migration.documents.preflight import (
     Prerequisite,
 )
 from aim_template_migration.inspecting.access import Access, ask
-from aim_template_migration.inspecting.builds import Operator, not_found, operator_of, same_build
+from aim_template_migration.inspecting.builds import Operator, at_work, not_found, operator_of, same_build
 from aim_template_migration.inspecting.checklist import (
     EXCLUSION,
     access_lines,
@@ -31,7 +31,7 @@ from aim_template_migration.inspecting.checklist import (
 from aim_template_migration.inspecting.webhooks import refusing
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound
-from aim_template_migration.kube.permissions import OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE
+from aim_template_migration.kube.permissions import OPERATOR, OperatorPlace
 from aim_template_migration.planning.assess import Assessment, assess
 from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespace
 from aim_template_migration.planning.settings import Settings
@@ -39,25 +39,29 @@ from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScop
 from aim_template_migration.version import __version__
 
 
-def run_preflight(cluster: Cluster, namespaces: Sequence[str], *, now: datetime) -> Preflight:
+def run_preflight(
+    cluster: Cluster, namespaces: Sequence[str], *, now: datetime, operator: OperatorPlace = OPERATOR
+) -> Preflight:
     """Look at every prerequisite; one that can't be looked at is said so, and the others are looked at all the same.
 
     Args:
         cluster: the connection.
         namespaces: the selected namespaces.
         now: the time.
+        operator: where the operator's Deployment is.
 
     Raises:
         ClusterError: the server can't be reached, or does not accept the credentials.
     """
-    access = ask(cluster, namespaces)
+    access = ask(cluster, namespaces, operator)
     scope, why = _cluster_scope(cluster)
     lines: list[Prerequisite] = []
     services: tuple[CheckedService, ...] = ()
     if scope is None:
-        lines.append(Prerequisite("CrdsSuitable", "unchecked", f"the cluster can't be read: {why}"))
+        # Nothing else could be looked at either, and what was not looked at is never taken for good.
+        lines.append(Prerequisite("CrdsSuitable", "stop", f"the cluster can't be read: {why}"))
     else:
-        lines += [crd_line(scope.identity), same_build(_crd_labels(cluster, scope), *_operator(cluster))]
+        lines += [crd_line(scope.identity), *_operator_lines(cluster, scope, operator)]
         found = _namespaces(cluster, namespaces, access)
         lines.append(namespace_line(namespaces, found.faults, found.services))
         assessment = _assess(scope, found)
@@ -145,19 +149,22 @@ def _service_lines(assessment: Assessment) -> list[Prerequisite]:
     return [pipeline_line(services), bridge_line(assessment.cases, units), *finding_lines(services)]
 
 
-def _crd_labels(cluster: Cluster, scope: ClusterScope) -> dict[str, dict[str, str]]:
+def _operator_lines(cluster: Cluster, scope: ClusterScope, place: OperatorPlace) -> list[Prerequisite]:
     own = {kind.crd_name for kind in AIM_KINDS}
-    installed = (crd.name for crd in scope.identity.crds if crd.name in own)
-    return {name: get_strings(cluster.get(CRD, name), "metadata", "labels") for name in installed}
+    crds = {crd.name: cluster.get(CRD, crd.name) for crd in scope.identity.crds if crd.name in own}
+    operator, why = _operator(cluster, place, crds)
+    labels = {name: get_strings(crd, "metadata", "labels") for name, crd in crds.items()}
+    return [same_build(labels, operator, why), at_work(place, operator, why)]
 
 
-def _operator(cluster: Cluster) -> tuple[Operator | None, str]:
+def _operator(cluster: Cluster, place: OperatorPlace, crds: dict[str, JsonObject]) -> tuple[Operator | None, str]:
     try:
-        return operator_of(cluster.get(DEPLOYMENT, OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE)), ""
+        return operator_of(cluster.get(DEPLOYMENT, place.name, place.namespace)), ""
     except NotFound:
-        return None, not_found()
+        annotations = {name: get_strings(crd, "metadata", "annotations") for name, crd in crds.items()}
+        return None, not_found(place, annotations)
     except Forbidden as error:
-        return None, str(error)
+        return None, f"Deployment {place} can't be read: {error}"
 
 
 def _webhooks(cluster: Cluster) -> Prerequisite:

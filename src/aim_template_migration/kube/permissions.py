@@ -41,8 +41,7 @@ RoleName = Literal["read", "apply"]
 Verb = Literal["get", "list", "create", "patch"]
 
 KUBE_SYSTEM = "kube-system"
-OPERATOR_NAMESPACE, OPERATOR_DEPLOYMENT = "aim-system", "aim-engine-controller-manager"
-"""Where the operator's own chart installs it (profile pipeline facts, install)."""
+
 DEFINED_KINDS = (*AIM_KINDS, INFERENCE_SERVICE, SERVING_RUNTIME)
 
 
@@ -55,7 +54,7 @@ class Permission:
         verb: the verb.
         role: ``read`` for every read-only command, ``apply`` for what apply asks beyond that, dry run or commit.
         names: the only object names that are asked for; empty for any.
-        namespace: the only namespace that is asked in, where it is none of the selected ones.
+        namespace: the only namespace that is asked in, where it need be none of the selected ones.
         optional: whether a command that is refused it goes on, and says what it could not check.
     """
 
@@ -65,6 +64,27 @@ class Permission:
     names: tuple[str, ...] = ()
     namespace: str = ""
     optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPlace:
+    """Where the operator's Deployment is.
+
+    Attributes:
+        namespace: its namespace.
+        name: its name.
+    """
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """Return ``NAMESPACE/NAME``."""
+        return f"{self.namespace}/{self.name}"
+
+
+OPERATOR = OperatorPlace("aim-system", "aim-engine-controller-manager")
+"""Where the operator's own chart installs it (profile pipeline facts, install)."""
 
 
 LISTED_KINDS = (
@@ -98,13 +118,17 @@ PERMISSIONS: tuple[Permission, ...] = (
     *(Permission(kind, "list", "read", optional=True) for kind in (REPLICA_SET, JOB)),
     # preflight says so where it may not look.
     *(Permission(kind, "list", "read", optional=True) for kind in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)),
-    Permission(DEPLOYMENT, "get", "read", (OPERATOR_DEPLOYMENT,), namespace=OPERATOR_NAMESPACE, optional=True),
     Permission(JOB, "list", "apply"),
     Permission(AIM_PROFILE, "create", "apply"),
     Permission(AIM_PROFILE_CACHE, "create", "apply"),
     Permission(AIM_ARTIFACT, "patch", "apply"),
     Permission(AIM_SERVICE, "patch", "apply"),
 )
+
+
+def operator_permission(operator: OperatorPlace = OPERATOR) -> Permission:
+    """Return the row for the operator's own Deployment, which preflight compares with the CRDs."""
+    return Permission(DEPLOYMENT, "get", "read", (operator.name,), namespace=operator.namespace, optional=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +142,7 @@ class Rule:
 
 
 def permissions_of(role: RoleName) -> tuple[Permission, ...]:
-    """Return the rows of a role; ``apply`` includes ``read``, since it classifies afresh."""
+    """Return the rows of a role in the selected namespaces; ``apply`` includes ``read``, since it classifies afresh."""
     return tuple(row for row in PERMISSIONS if role == "apply" or row.role == "read")
 
 
@@ -131,17 +155,14 @@ def rules(role: RoleName, namespaces: Iterable[str], *, namespaced: bool) -> tup
         namespaced: whether the rules are for a Role.
     """
     chosen = tuple(namespaces)
-    rows = (row for row in permissions_of(role) if row.kind.namespaced == namespaced and not row.namespace)
+    rows = (row for row in permissions_of(role) if row.kind.namespaced == namespaced)
     return _rules((row, tuple(sorted({*row.names, *chosen})) if row.kind is NAMESPACE else row.names) for row in rows)
 
 
-def rules_elsewhere(role: RoleName) -> dict[str, tuple[Rule, ...]]:
-    """Return the rules for a Role in each namespace that is asked in although it is none of the selected ones."""
-    rows = [row for row in permissions_of(role) if row.namespace]
-    return {
-        namespace: _rules((row, row.names) for row in rows if row.namespace == namespace)
-        for namespace in sorted({row.namespace for row in rows})
-    }
+def operator_rules(operator: OperatorPlace = OPERATOR) -> tuple[Rule, ...]:
+    """Return the rules for a Role in the operator's own namespace."""
+    row = operator_permission(operator)
+    return _rules([(row, row.names)])
 
 
 def _rules(rows: Iterable[tuple[Permission, tuple[str, ...]]]) -> tuple[Rule, ...]:

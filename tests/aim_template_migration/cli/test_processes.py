@@ -71,8 +71,12 @@ def test_a_stream_that_was_closed_before_the_start_changes_nothing_else(tmp_path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("arguments", [["show", "--plan", "PLAN", "-o", "json"], ["show", "--plan", "PLAN"]])
-def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["show", "--plan", "PLAN", "-o", "json"], ["show", "--plan", "PLAN"], ["--help"], ["--version"], ["plan", "-h"]],
+)
+def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments, unbuffered):
     plan = write_plan(tmp_path / "plan", plan_of(manual_unit("svc", "Paused")))
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -81,6 +85,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments):
             stderr=subprocess.PIPE,
             text=True,
             check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert done.returncode == 1
     assert done.stderr.count("the answer could not be written to stdout") == 1

@@ -6,14 +6,14 @@ from aim_api.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from aim_template_migration.inspecting.access import questions
 from aim_template_migration.inspecting.preflight import must_stop, run_preflight
 from aim_template_migration.kube.errors import Forbidden, Unauthorized
-from aim_template_migration.kube.permissions import OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE, PERMISSIONS
+from aim_template_migration.kube.permissions import OPERATOR, PERMISSIONS, OperatorPlace, operator_permission
 from aim_template_migration.kube.requests import Action
 from tests.support.fleet import NOW, Fleet, FleetCluster, add_service, condition, happy_fleet, owner
 
 CODES = [
-    "CrdsSuitable", "SameBuild", "NamespacesReadable", "TemplatePipeline", "BridgeProven", "PredecessorsServing",
-    "OneInferenceService", "NothingGoingAway", "NotManagedElsewhere", "ReadsPermitted", "WritesPermitted",
-    "DryRunsPossible",
+    "CrdsSuitable", "SameBuild", "OperatorAtWork", "NamespacesReadable", "TemplatePipeline", "BridgeProven",
+    "PredecessorsServing", "OneInferenceService", "ClosureResolved", "NothingGoingAway", "NotManagedElsewhere",
+    "ReadsPermitted", "WritesPermitted", "DryRunsPossible",
 ]  # fmt: skip
 
 
@@ -55,9 +55,11 @@ def answers(preflight):
 def test_a_healthy_namespace_stops_nothing():
     preflight = checked(happy_fleet())
     assert [item.code for item in preflight.prerequisites] == CODES
-    assert {code: answer for code, answer in answers(preflight).items() if answer != "ok"} == {"SameBuild": "unchecked"}
+    assert {code: answer for code, answer in answers(preflight).items() if answer != "ok"} == {
+        "SameBuild": "unchecked", "OperatorAtWork": "unchecked"
+    }  # fmt: skip
     assert not must_stop(preflight)
-    assert preflight.counts == {"ok": 11, "attention": 0, "stop": 0, "unchecked": 1}
+    assert preflight.counts == {"ok": 12, "attention": 0, "stop": 0, "unchecked": 2}
     assert "excluded from that proof" in preflight.exclusion
 
 
@@ -209,7 +211,7 @@ def test_namespaces_that_are_absent_empty_or_terminating():
 
 def test_every_row_of_the_table_is_asked_for_every_namespace():
     asked = {(item.row, item.namespace) for item in questions(["a", "b"])}
-    for row in PERMISSIONS:
+    for row in (*PERMISSIONS, operator_permission()):
         places = [row.namespace] if row.namespace else ["a", "b"] if row.kind.namespaced else [None]
         assert {(row, place) for place in places} <= asked
     assert {item.name for item in questions(["a"]) if item.row.kind.name == "Namespace"} == {"a", "kube-system"}
@@ -263,7 +265,7 @@ def test_where_the_crds_may_not_be_read_the_rest_is_answered():
     fleet.forbidden.add("CustomResourceDefinition")
     cluster = PreflightCluster(fleet, [("get", "customresourcedefinitions")])
     preflight = checked(fleet, cluster=cluster)
-    assert line(preflight, "CrdsSuitable").answer == "unchecked"
+    assert line(preflight, "CrdsSuitable").answer == "stop"
     assert line(preflight, "ReadsPermitted").answer == "stop"
     assert preflight.services == ()
     assert must_stop(preflight)
@@ -291,21 +293,64 @@ def test_a_webhook_whose_selectors_may_leave_the_writes_out_asks_for_attention()
     assert line(checked(fleet), "DryRunsPossible").answer == "attention"
 
 
-def test_builds_are_compared():
+def with_operator(version, place=OPERATOR, **status):
+    """Return a fleet whose CRDs are of build 0.3.0, with an operator whose sidecar comes first."""
     fleet = happy_fleet()
     for name in list(fleet.definitions):
         fleet.definition(name)["metadata"]["labels"] = {"app.kubernetes.io/version": "0.3.0"}
-    container = {"name": "manager", "image": "docker.io/amdenterpriseai/aim-engine:0.3.0"}
+    containers = [
+        {"name": "proxy", "image": "registry.example/proxy:0.3.0"},
+        {"name": "manager", "image": f"docker.io/amdenterpriseai/aim-engine:{version}"},
+    ]
     fleet.add(
-        "Deployment", "apps/v1", OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE,
-        spec={"template": {"spec": {"containers": [container]}}},
+        "Deployment", "apps/v1", place.name, place.namespace,
+        spec={"replicas": 1, "template": {"spec": {"containers": containers}}},
+        status={"observedGeneration": 1, "updatedReplicas": 1, "availableReplicas": 1, **status},
     )  # fmt: skip
-    assert line(checked(fleet, "team-a"), "SameBuild").answer == "ok"
-    container["image"] = "docker.io/amdenterpriseai/aim-engine:0.4.0"
-    fleet.objects[f"Deployment/{OPERATOR_NAMESPACE}/{OPERATOR_DEPLOYMENT}"]["spec"] = {
-        "template": {"spec": {"containers": [container]}}
-    }
-    assert line(checked(fleet, "team-a"), "SameBuild").answer == "stop"
+    return fleet
+
+
+def test_builds_are_compared():
+    assert line(checked(with_operator("0.3.0"), "team-a"), "SameBuild").answer == "ok"
+    assert line(checked(with_operator("0.4.0"), "team-a"), "SameBuild").answer == "stop"
+
+
+def test_an_operator_elsewhere_is_named_and_its_permission_asked_there():
+    place = OperatorPlace("platform", "bridge")
+    cluster = PreflightCluster(with_operator("0.3.0", place))
+    for name in list(cluster.fleet.definitions):
+        annotations = {"meta.helm.sh/release-namespace": "platform"}
+        cluster.fleet.definition(name)["metadata"]["annotations"] = annotations
+    lost = checked(cluster.fleet, "team-a", cluster=cluster)
+    assert line(lost, "SameBuild").answer == line(lost, "OperatorAtWork").answer == "unchecked"
+    assert "name it with --operator NAMESPACE/NAME (the CRDs' Helm release is in platform)" in (
+        line(lost, "OperatorAtWork").message
+    )
+    found = run_preflight(cluster, ["team-a"], now=NOW, operator=place)
+    assert line(found, "SameBuild").answer == line(found, "OperatorAtWork").answer == "ok"
+    assert ("get", "deployments", "platform", "bridge") in cluster.reviewed
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "words"),
+    [
+        ({"availableReplicas": 0}, "stop", "has no available pod"),
+        ({"updatedReplicas": 0}, "attention", "a pod of another build may be at work"),
+        ({"observedGeneration": 0}, "attention", "is not rolled out"),
+    ],
+)
+def test_an_operator_that_is_not_at_work_proves_nothing(status, answer, words):
+    preflight = checked(with_operator("0.3.0", **status), "team-a")
+    shown = line(preflight, "OperatorAtWork")
+    assert (shown.answer, words in shown.message) == (answer, True)
+    assert must_stop(preflight) is (answer == "stop")
+
+
+def test_an_artifact_that_is_not_there_can_be_recorded_by_nobody():
+    fleet = happy_fleet()
+    fleet.only("AIMArtifact")["status"]["status"] = "Failed"
+    shown = line(checked(fleet), "ClosureResolved")
+    assert (shown.answer, shown.findings[0].code) == ("attention", "ArtifactUnresolved")
 
 
 def test_many_services_are_all_recorded():

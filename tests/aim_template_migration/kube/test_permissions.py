@@ -3,12 +3,12 @@
 from aim_template_migration.cli.commands.rbac import role_objects
 from aim_template_migration.cli.options.rbac import RbacArguments
 from aim_template_migration.kube.permissions import (
-    OPERATOR_DEPLOYMENT,
-    OPERATOR_NAMESPACE,
+    OPERATOR,
     PERMISSIONS,
+    OperatorPlace,
+    operator_rules,
     permissions_of,
     rules,
-    rules_elsewhere,
 )
 
 
@@ -26,17 +26,17 @@ def test_selected_namespaces_are_read_by_name():
 
 
 def test_the_operators_deployment_alone_is_granted_where_the_operator_lives():
-    ((namespace, granted),) = rules_elsewhere("read").items()
-    assert (namespace, len(granted)) == (OPERATOR_NAMESPACE, 1)
-    assert (granted[0].resources, granted[0].verbs, granted[0].names) == (
-        ("deployments",), ("get",), (OPERATOR_DEPLOYMENT,)
-    )  # fmt: skip
+    (granted,) = operator_rules(OperatorPlace("elsewhere", "bridge"))
+    assert (granted.resources, granted.verbs, granted.names) == (("deployments",), ("get",), ("bridge",))
+    roles = role_objects(RbacArguments("read", ("a",), ("elsewhere", "bridge")))
+    assert [role["metadata"].get("namespace") for role in roles] == [None, "a", "elsewhere"]
+    assert [rule["resourceNames"] for rule in roles[2]["rules"]] == [["bridge"]]
     assert not [rule for rule in rules("read", ["a"], namespaced=True) if rule.names]
 
 
 def test_a_selected_namespace_may_be_the_operators_own():
-    roles = role_objects(RbacArguments("read", (OPERATOR_NAMESPACE,)))
-    assert [role["metadata"].get("namespace") for role in roles] == [None, OPERATOR_NAMESPACE]
+    roles = role_objects(RbacArguments("read", (OPERATOR.namespace,)))
+    assert [role["metadata"].get("namespace") for role in roles] == [None, OPERATOR.namespace]
     named = [rule for rule in roles[1]["rules"] if "resourceNames" in rule]
     assert len(named) == 1
     assert len(roles[1]["rules"]) > 1

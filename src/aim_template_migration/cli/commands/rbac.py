@@ -9,7 +9,7 @@ from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE
 from aim_template_migration.cli.options.rbac import RbacArguments, read
 from aim_template_migration.documents.backup_yaml import emit, join_documents
-from aim_template_migration.kube.permissions import RoleName, Rule, rules, rules_elsewhere
+from aim_template_migration.kube.permissions import OPERATOR, OperatorPlace, RoleName, Rule, operator_rules, rules
 
 _API_VERSION = "rbac.authorization.k8s.io/v1"
 _HEAD = """\
@@ -48,8 +48,8 @@ def role_objects(arguments: RbacArguments) -> tuple[JsonObject, ...]:
     cluster = _role("ClusterRole", {"name": name}, rules(role, chosen, namespaced=False))
     inside = rules(role, chosen, namespaced=True)
     granted = dict.fromkeys(chosen, inside)
-    for namespace, more in rules_elsewhere(role).items():
-        granted[namespace] = (*granted.get(namespace, ()), *more)
+    operator = OperatorPlace(*arguments.operator) if arguments.operator else OPERATOR
+    granted[operator.namespace] = (*granted.get(operator.namespace, ()), *operator_rules(operator))
     return cluster, *(_role("Role", {"name": name, "namespace": where}, found) for where, found in granted.items())
 
 

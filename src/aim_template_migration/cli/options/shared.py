@@ -4,7 +4,13 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from aim_template_migration.cli.options.values import cutover_deadline, duration, positive
+from aim_template_migration.cli.options.values import (
+    cutover_deadline,
+    deployment_place,
+    duration,
+    duration_text,
+    positive,
+)
 
 STEP_NAMES = (
     "CreateProfile",
@@ -39,8 +45,13 @@ class ConnectionArguments:
     request_timeout: float | None
 
     def words(self) -> list[str]:
-        """Return the options that choose cluster and user, as they would be typed again."""
-        given = (("--kubeconfig", self.kubeconfig), ("--context", self.context), ("--as", self.impersonate))
+        """Return the options that say how the cluster is reached, as they would be typed again."""
+        given = (
+            ("--kubeconfig", self.kubeconfig),
+            ("--context", self.context),
+            ("--as", self.impersonate),
+            ("--request-timeout", None if self.request_timeout is None else duration_text(self.request_timeout)),
+        )
         return [word for option, value in given if value is not None for word in (option, value)]
 
 
@@ -85,6 +96,21 @@ def declare_connection(parser: argparse.ArgumentParser) -> None:
 def read_connection(parsed: argparse.Namespace) -> ConnectionArguments:
     """Return the connection options."""
     return ConnectionArguments(parsed.kubeconfig, parsed.context, parsed.impersonate, parsed.request_timeout)
+
+
+def declare_operator(group: "argparse._ArgumentGroup") -> None:
+    """Add the option that says where the operator's Deployment is."""
+    group.add_argument(
+        "--operator",
+        type=deployment_place,
+        metavar="NAMESPACE/NAME",
+        help="the operator's Deployment (default: that of its chart, aim-system/aim-engine-controller-manager)",
+    )
+
+
+def operator_words(operator: tuple[str, str] | None) -> list[str]:
+    """Return the option that names the operator's Deployment, as it would be typed again."""
+    return [] if operator is None else ["--operator", "/".join(operator)]
 
 
 def declare_output(parser: argparse.ArgumentParser) -> None:

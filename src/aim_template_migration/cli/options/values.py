@@ -11,6 +11,7 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _NAMESPACE = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 _FLEET = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
@@ -66,6 +67,18 @@ def file_path(text: str) -> Path:
     if path.name in ("", "..") or text.endswith("/"):
         raise argparse.ArgumentTypeError(f"{text!r} names no file; write the file's name, too")
     return path
+
+
+def deployment_place(text: str) -> tuple[str, str]:
+    """Return namespace and name from ``NAMESPACE/NAME``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no such pair of names.
+    """
+    namespace, _, name = text.partition("/")
+    if not _NAMESPACE.fullmatch(namespace) or not _NAME.fullmatch(name):
+        raise argparse.ArgumentTypeError(f"{text!r} names no Deployment; write NAMESPACE/NAME")
+    return namespace, name
 
 
 def whole(text: str) -> int:

@@ -19,7 +19,7 @@ def preflight_lines(preflight: Preflight, paint: Paint, width: int) -> list[str]
         lines += ["", *_prerequisite(prerequisite, paint, width)]
     lines += _recorded(preflight, paint, width)
     lines += ["", *wrapped(preflight.exclusion, width)]
-    return [*lines, "", _verdict(preflight, paint)]
+    return [*lines, "", *_verdict(preflight, paint, width)]
 
 
 def _head(preflight: Preflight, paint: Paint, width: int) -> list[str]:
@@ -72,9 +72,13 @@ def _recorded(preflight: Preflight, paint: Paint, width: int) -> list[str]:
     return lines
 
 
-def _verdict(preflight: Preflight, paint: Paint) -> str:
+def _verdict(preflight: Preflight, paint: Paint, width: int) -> list[str]:
     counts = preflight.counts
     said = ", ".join(f"{number} {answer}" for answer, number in counts.items())
     if counts["stop"]:
-        return paint(f"STOP: {said}. Settle what stops before planning.", "red")
-    return paint(f"Go on: {said}. Nothing stops planning.", "green")
+        return [paint(f"STOP: {said}. Settle what stops before planning.", "red")]
+    unchecked = [item.code for item in preflight.prerequisites if item.answer == "unchecked"]
+    if unchecked:
+        sentence = f"Go on only once you have looked at {listed(unchecked)} by yourself: {said}."
+        return [paint(line, "yellow") for line in wrapped(sentence, width)]
+    return [paint(f"Go on: {said}. Nothing stops planning.", "green")]

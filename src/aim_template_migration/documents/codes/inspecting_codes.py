@@ -162,6 +162,11 @@ _PREREQUISITES = _codes(
         "Install CRDs and operator from the same bridge build, in that order; where labels are absent, compare with your own records.",
     ),
     (
+        "OperatorAtWork",
+        "The operator's Deployment is rolled out and available.",
+        "Name the Deployment with --operator if it is elsewhere, restore it or wait for its rollout, and look again: what an operator reported before it stopped proves nothing.",
+    ),
+    (
         "NamespacesReadable",
         "The selected namespaces exist, are not terminating and hold at least one AIMService.",
         "Check the names and the kubeconfig's context.",
@@ -185,6 +190,11 @@ _PREREQUISITES = _codes(
         "OneInferenceService",
         "Each service controls exactly one InferenceService, and no other carries its label.",
         "Find out which one serves before anything is planned for the service.",
+    ),
+    (
+        "ClosureResolved",
+        "Each service has exactly one live model and template, a Ready template cache, and Ready artifacts on Bound claims.",
+        "Settle with the owners what is missing or ambiguous; the unit stays manual until then, and its UIDs can't be recorded.",
     ),
     (
         "NothingGoingAway",

@@ -327,6 +327,7 @@ def test_the_named_commit_runs_what_was_dry_run_and_no_more(aim, dry, plan, tmp_
         *("--only", "AIMService/team-a/chat", "--only", "AIMService/team-b/odd", "--fail-fast", "--limit", "3"),
         *("--stop-before", "CutOver", "--parallel", "4", "--soak", "1m30s", "--cutover-deadline", "90s"),
         *("--result", str(tmp_path / "a result.json"), "--baseline", str(tmp_path / "b.json")),
+        *("--context", "east", "--as", "someone", "--request-timeout", "1m30s"),
     ]
     ran = aim("apply", "--plan", plan, *options)
     words = commit_words(ran)

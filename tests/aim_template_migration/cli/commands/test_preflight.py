@@ -23,8 +23,12 @@ def test_a_healthy_cluster(aim, cluster):
     assert (ran.code, ran.err) == (0, "")
     assert "RECORD THESE UIDs" in ran.out
     assert EXCLUSION in flat(ran.out)
-    assert ran.out.splitlines()[-1].startswith("Go on: 11 ok")
-    assert_fits(ran.out)
+    assert "Go on only once you have looked at SameBuild, OperatorAtWork by yourself: 12 ok" in flat(ran.out)
+    assert ran.out.splitlines()[-1] == (
+        "  aim-template-migration plan --namespace team-a --namespace team-b --runtime-projection-mode MODE "
+        f"--output-dir DIR --kubeconfig {cluster.kubeconfig('migration')}"
+    )
+    assert_fits(ran.out.partition("Next:")[0])  # a command to copy is one line
     assert cluster.audit().mutations == before
     assert cluster.audit().secret_reads == 0
 
@@ -52,7 +56,22 @@ def test_namespaces_that_stop(aim, cluster, namespaces):
     ran = aim(*arguments(cluster, *namespaces))
     assert ran.code == 4
     assert "stop       NamespacesReadable" in ran.out
-    assert ran.out.splitlines()[-1].startswith("STOP:")
+    assert "STOP:" in ran.out
+    assert ran.out.splitlines()[-1].startswith("  aim-template-migration preflight --namespace ")
+
+
+def test_commands_that_come_next_repeat_operator_and_connection(aim, cluster):
+    options = ["--operator", "platform/bridge", "--request-timeout", "90s"]
+    ran = aim(*arguments(cluster, "nowhere", identity="viewer"), *options)
+    read, apply, again = ran.out.splitlines()[-3:]
+    assert read == "  aim-template-migration rbac read --namespace nowhere --operator platform/bridge"
+    assert apply == read.replace("rbac read", "rbac apply")
+    assert again.endswith("--request-timeout 90s")
+
+
+@pytest.mark.parametrize("given", ["bridge", "a/b/c", "/b", "A/b"])
+def test_an_operator_is_named_with_its_namespace(aim, cluster, given):
+    assert aim(*arguments(cluster, "team-a"), "--operator", given).code == 2
 
 
 @pytest.mark.parametrize("given", [[], ["-A"], ["-n", "*"], ["-n", ""]])
