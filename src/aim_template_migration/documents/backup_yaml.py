@@ -6,7 +6,8 @@ YAML.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 
 from aim_api.tree import Json, JsonObject
 
@@ -28,46 +29,57 @@ def emit(value: Json, *, list_indent: str = "") -> str:
         value: the value.
         list_indent: how much further than its key a list begins.
     """
+    parts: list[str] = []
     if isinstance(value, dict) and value:
-        return "".join(_object_lines(value, "", list_indent))
-    if isinstance(value, list) and value:
-        return "".join(_list_lines(value, "", list_indent))
-    return f"{scalar_text(value)}\n"
+        _add_object(parts, value, "", "", list_indent)
+    elif isinstance(value, list) and value:
+        _add_list(parts, value, "", list_indent)
+    else:
+        parts = [scalar_text(value), "\n"]
+    return "".join(parts)
 
 
-def _object_lines(value: JsonObject, indent: str, list_indent: str) -> Iterator[str]:
+def _add_object(parts: list[str], value: JsonObject, start: str, indent: str, list_indent: str) -> None:
+    """Add the lines of an object; ``start`` stands before its first key, ``indent`` before the others."""
     for key, item in value.items():
-        name = scalar_text(key)
-        if isinstance(item, dict) and item:
-            yield f"{indent}{name}:\n"
-            yield from _object_lines(item, f"{indent}  ", list_indent)
+        name = _text(key)
+        if isinstance(item, str):
+            parts.append(f"{start}{name}: {_text(item)}\n")
+        elif isinstance(item, dict) and item:
+            parts.append(f"{start}{name}:\n")
+            below = f"{indent}  "
+            _add_object(parts, item, below, below, list_indent)
         elif isinstance(item, list) and item:
-            yield f"{indent}{name}:\n"
-            yield from _list_lines(item, f"{indent}{list_indent}", list_indent)
+            parts.append(f"{start}{name}:\n")
+            _add_list(parts, item, f"{indent}{list_indent}", list_indent)
         else:
-            yield f"{indent}{name}: {scalar_text(item)}\n"
+            parts.append(f"{start}{name}: {json.dumps(item)}\n")
+        start = indent
 
 
-def _list_lines(value: list[Json], indent: str, list_indent: str) -> Iterator[str]:
+def _add_list(parts: list[str], value: list[Json], indent: str, list_indent: str, start: str | None = None) -> None:
+    """Add the lines of a list; ``start`` stands before its first dash, by default the indent."""
+    start = indent if start is None else start
+    below = f"{indent}  "
     for item in value:
-        below: Iterator[str]
         if isinstance(item, dict) and item:
-            below = _object_lines(item, f"{indent}  ", list_indent)
+            _add_object(parts, item, f"{start}- ", below, list_indent)
         elif isinstance(item, list) and item:
-            below = _list_lines(item, f"{indent}  ", list_indent)
+            _add_list(parts, item, below, list_indent, f"{start}- ")
         else:
-            yield f"{indent}- {scalar_text(item)}\n"
-            continue
-        first = next(below)
-        yield f"{indent}- {first[len(indent) + 2 :]}"
-        yield from below
+            parts.append(f"{start}- {scalar_text(item)}\n")
+        start = indent
 
 
 def scalar_text(value: Json) -> str:
     """Return a scalar, or an empty collection, as it is written: without quotes only where no reader can err."""
-    if not isinstance(value, str):
-        return json.dumps(value)
-    return value if reads_alike(value) else quoted_text(value)
+    return _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+@lru_cache(maxsize=8192)
+def _text(text: str) -> str:
+    """Return a string as it is written; most of a fleet's strings come again and again."""
+    return text if reads_alike(text) else quoted_text(text)
 
 
 def reads_alike(text: str) -> bool:

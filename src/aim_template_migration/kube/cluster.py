@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+import msgspec
+
 from aim_api.kinds import Kind
-from aim_api.tree import JsonObject, get_bool
+from aim_api.tree import Json, JsonObject, get_bool
 from aim_template_migration.kube.answers import Answer, RawAnswer, interpret, warnings_of
 from aim_template_migration.kube.listing import PAGE_SIZE, ListReader, Page, PageSizes, read_page
 from aim_template_migration.kube.requests import (
@@ -88,11 +90,13 @@ class Cluster:
         field_selector: str | None = None,
         page_size: int = PAGE_SIZE,
         within: float | None = None,
+        decode: Callable[[msgspec.Raw], Json] = msgspec.json.decode,
     ) -> list[T]:
         """Return what ``reduce`` keeps of every object of a list, without ever holding all objects.
 
         ``reduce`` must have no effect but its result: when the snapshot expires the list starts again, and objects
-        are reduced anew. Items carry ``apiVersion`` and ``kind`` even where the server leaves them out.
+        are reduced anew. Items carry ``apiVersion`` and ``kind`` even where the server leaves them out. ``decode`` may
+        leave out of an object what ``reduce`` does not look at.
 
         Raises:
             IncompleteList: the list ended early or was no consistent snapshot.
@@ -111,7 +115,9 @@ class Cluster:
             )
 
         until = None if within is None else self._sender.monotonic() + within
-        return ListReader(partial(self._page, until), build, reduce, kind, self._page_sizes, page_size).read()
+        return ListReader(
+            partial(self._page, until), build, reduce, kind, self._page_sizes, page_size, decode=decode
+        ).read()
 
     def prepare_create(self, kind: Kind, body: JsonObject, namespace: str | None, *, dry_run: bool) -> PreparedRequest:
         """Build the creation of ``body`` without sending it."""

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from aim_api.kinds import Kind
-from aim_api.tree import JsonObject, get_str
+from aim_api.tree import Json, JsonObject, get_str
 from aim_template_migration.kube.answers import RawAnswer, Redact, check_status, no_usable_answer
 from aim_template_migration.kube.errors import Gone, IncompleteList
 from aim_template_migration.kube.requests import PreparedRequest
@@ -125,6 +125,7 @@ class ListReader(Generic[T]):
         kind: the kind that is listed.
         sizes: how many objects of a kind fit into a page.
         page_size: objects to ask for at once at most.
+        decode: turns the JSON of an object into a value; it may leave out what ``reduce`` does not look at.
     """
 
     fetch: Callable[[PreparedRequest], Page]
@@ -133,6 +134,7 @@ class ListReader(Generic[T]):
     kind: Kind
     sizes: PageSizes
     page_size: int = PAGE_SIZE
+    decode: Callable[[msgspec.Raw], Json] = msgspec.json.decode
     _tokens: set[str] = field(default_factory=set)
 
     def read(self) -> list[T]:
@@ -179,8 +181,7 @@ class ListReader(Generic[T]):
 
     def _reduced(self, request: PreparedRequest, page: Page) -> list[T]:
         """Decode and reduce one object after the other, so that a page never exists decoded as a whole."""
-        kind, namespace, reduce = self.kind, request.namespace, self.reduce
-        decode = msgspec.json.decode
+        kind, namespace, reduce, decode = self.kind, request.namespace, self.reduce, self.decode
         results: list[T] = []
         for item in page.items:
             try:
@@ -191,7 +192,7 @@ class ListReader(Generic[T]):
         return results
 
 
-def _checked(request: PreparedRequest, kind: Kind, namespace: str | None, item: object) -> JsonObject:
+def _checked(request: PreparedRequest, kind: Kind, namespace: str | None, item: Json) -> JsonObject:
     """Return the item as an object of the kind; built-in lists leave apiVersion and kind out of their items."""
     if not isinstance(item, dict) or not get_str(item, "metadata", "name"):
         raise _incomplete(request, "an item is no object with a name")

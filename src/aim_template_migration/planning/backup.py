@@ -48,7 +48,7 @@ def backup_documents(cases: Iterable[Case]) -> dict[BackupKey, str]:
         for item in _predecessors(case):
             key = (item.kind.name, item.namespace, item.name)
             if key not in found:
-                found[key] = emit(desired_state(item))
+                found[key] = _emitted(_stated(item))
     return found
 
 
@@ -71,6 +71,13 @@ def _predecessors(case: Case) -> Iterator[Observed]:
 
 def desired_state(item: Observed) -> JsonObject:
     """Return what an object's owner wanted of it, without what only the cluster knows."""
+    without = _without_uids(_stated(item))
+    assert isinstance(without, dict)
+    return without
+
+
+def _stated(item: Observed) -> JsonObject:
+    """Return the desired state with what UIDs the owner wrote into it."""
     metadata: JsonObject = {"name": item.name}
     if item.namespace:
         metadata["namespace"] = item.namespace
@@ -82,10 +89,13 @@ def desired_state(item: Observed) -> JsonObject:
     spec = dict(get_map(item.obj, "spec"))
     if item.kind is PVC:
         spec.pop("volumeName", None)  # binds to a volume that names the claim by UID
-    state: JsonObject = {"apiVersion": _api_version(item), "kind": item.kind.name, "metadata": metadata, "spec": spec}
-    without = _without_uids(state)
-    assert isinstance(without, dict)
-    return without
+    return {"apiVersion": _api_version(item), "kind": item.kind.name, "metadata": metadata, "spec": spec}
+
+
+def _emitted(state: JsonObject) -> str:
+    """Return the YAML of an object without the UIDs that stand in it; few objects have any."""
+    text = emit(state)
+    return emit(_without_uids(state)) if _UID.search(text) else text
 
 
 def _is_desired(annotation: str) -> bool:

@@ -7,7 +7,6 @@ checks.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -28,6 +27,7 @@ from aim_api.kinds import (
 from aim_api.labels import SERVICE, SERVICE_NAME
 from aim_api.names import label_value, shared_profile_cache_name
 from aim_api.tree import JsonObject, get_map, get_objects, get_str
+from aim_template_migration.derived import derived
 from aim_template_migration.planning.snapshot import NamespaceScope, Observed, Snapshot
 
 DEFAULT_CONFIG = "default"
@@ -173,10 +173,15 @@ class Closure:
         by_name = {item.name: item for claim in self.claims for item in claim.pvcs.values()}
         return tuple(item for _, item in sorted(by_name.items()))
 
-    @cached_property
+    @derived
     def objects(self) -> tuple[Observed, ...]:
         """Every object of the closure once, the service first."""
         return tuple(self._objects())
+
+    @derived
+    def by_uid(self) -> dict[str, Observed]:
+        """Every object of the closure by its UID."""
+        return {item.uid: item for item in self.objects}
 
     def _objects(self) -> Iterator[Observed]:
         yield self.service

@@ -27,7 +27,7 @@ from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, 
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
 from aim_template_migration.kube.permissions import DEFINED_KINDS, KUBE_SYSTEM, LISTED_KINDS
-from aim_template_migration.planning.reduction import reduce
+from aim_template_migration.planning.reduction import read_object, reduce
 from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
 
 __all__ = [
@@ -169,7 +169,7 @@ def read_namespace_object(cluster: Cluster, namespace: str) -> JsonObject:
 def _list(cluster: Cluster, kind: Kind, namespace: str | None) -> Iterable[Observed]:
     """List one kind; where the cluster does not serve it there is none, which the check of the CRDs reports."""
     try:
-        items = cluster.list_reduced(kind, namespace, lambda obj: _reduced(kind, obj))
+        items = cluster.list_reduced(kind, namespace, lambda obj: _reduced(kind, obj), decode=read_object)
     except NotServed:
         if kind is AIM_SERVICE:
             return _list(cluster, AIM_SERVICE.at(LEGACY_VERSION), namespace)

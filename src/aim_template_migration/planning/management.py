@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -63,19 +64,23 @@ _OWNERS: dict[str, frozenset[str]] = {
 def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
     """Yield the field and the tool of every label or annotation by which a tool marks what it manages."""
     for kind, values in (("labels", observed.labels), ("annotations", observed.annotations)):
-        for key in sorted(values):
-            for prefix, tool in _MARKERS:
-                if key.startswith(prefix) or f".{prefix}" in key:
-                    yield f"metadata.{kind}[{key}]", tool
-                    break
+        for key in sorted(key for key in values if _marking_tool(key)):
+            yield f"metadata.{kind}[{key}]", _marking_tool(key)
     manager = observed.labels.get(MANAGED_BY, "")
-    if _MANAGED_BY_TOOLS.search(manager):
+    if manager and _MANAGED_BY_TOOLS.search(manager):
         yield f"metadata.labels[{MANAGED_BY}]", manager
+
+
+@lru_cache(maxsize=4096)
+def _marking_tool(key: str) -> str:
+    """Return the tool whose marker a key is, or an empty string; fleets have thousands of objects and few keys."""
+    return next((tool for prefix, tool in _MARKERS if key.startswith(prefix) or f".{prefix}" in key), "")
 
 
 def outside_managers(observed: Observed) -> tuple[str, ...]:
     """Return the field managers that are not the operator, KServe, Kubernetes, kubectl or this tool."""
-    return tuple(manager or "(unnamed)" for manager in observed.managers if not _known(observed, manager))
+    kind = observed.kind.name
+    return tuple(manager or "(unnamed)" for manager in observed.managers if not _known(kind, manager))
 
 
 def older_managers(observed: Observed) -> tuple[str, ...]:
@@ -88,12 +93,11 @@ def older_managers(observed: Observed) -> tuple[str, ...]:
 def foreign_owner(observed: Observed, closure: Closure) -> str:
     """Return the first owner that is no part of the closure (``Kind name``), or an empty string."""
     allowed = _OWNERS.get(observed.kind.name, frozenset())
-    uids = {item.uid: item for item in closure.objects}
     if observed.kind.name == AIM_ARTIFACT.name:
         # Any owner keeps an artifact from being adopted, which is a reason of its own; here, only outsiders count.
         return next((f"{owner.kind} {owner.name}" for owner in observed.owner_references if not _of_aim(owner)), "")
     for owner in observed.owner_references:
-        if owner.kind not in allowed or not _belongs(observed, owner, uids):
+        if owner.kind not in allowed or not _belongs(observed, owner, closure.by_uid):
             return f"{owner.kind} {owner.name}"
     return ""
 
@@ -110,9 +114,10 @@ def _belongs(observed: Observed, owner: OwnerReference, uids: dict[str, Observed
     return True
 
 
-def _known(observed: Observed, manager: str) -> bool:
+@lru_cache(maxsize=4096)
+def _known(kind: str, manager: str) -> bool:
     if manager == FIELD_MANAGER or _OPERATOR.fullmatch(manager) or _KUBECTL.fullmatch(manager):
         return True
-    if manager in _CLUSTER_COMPONENTS.get(observed.kind.name, _CONTROLLER_MANAGER):
+    if manager in _CLUSTER_COMPONENTS.get(kind, _CONTROLLER_MANAGER):
         return True
-    return manager == _KSERVE and observed.kind.name in _KSERVE_WRITES
+    return manager == _KSERVE and kind in _KSERVE_WRITES

@@ -4,10 +4,20 @@ managedFields become a list of managers, the status keeps only what is used, and
 before anything else sees the object.
 """
 
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+import msgspec
+
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
-from aim_template_migration.planning.secret_scan import redact, sanitise
+from aim_template_migration.planning.secret_scan import SECRET_WORD, all_harmless, fresh_texts, redact, sanitise
 from aim_template_migration.planning.snapshot import Observed
+
+if TYPE_CHECKING:
+    Value = Json
+else:
+    Value = Any  # msgspec resolves annotations at run time and knows no recursive types
 
 _DROPPED_METADATA = frozenset({"managedFields", "selfLink", "creationTimestamp"})
 _CONDITION_FIELDS = ("type", "status", "reason", "observedGeneration")
@@ -30,6 +40,85 @@ _STATUS_FIELDS: dict[str, tuple[str, ...]] = {
 _SPEC_UNUSED = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 
 
+class _Manager(TypedDict, total=False):
+    manager: Value
+    subresource: Value
+
+
+class _Metadata(TypedDict, total=False):
+    name: Value
+    generateName: Value
+    namespace: Value
+    uid: Value
+    resourceVersion: Value
+    generation: Value
+    deletionTimestamp: Value
+    deletionGracePeriodSeconds: Value
+    labels: Value
+    annotations: Value
+    ownerReferences: Value
+    finalizers: Value
+    managedFields: list[_Manager]
+
+
+class _Condition(TypedDict, total=False):
+    type: Value
+    status: Value
+    reason: Value
+    observedGeneration: Value
+
+
+class _Status(TypedDict, total=False):
+    status: Value
+    observedGeneration: Value
+    conditions: list[_Condition]
+    resolvedModel: Value
+    resolvedTemplate: Value
+    resolvedProfile: Value
+    cache: Value
+    imageMetadata: Value
+    aimId: Value
+    sourceType: Value
+    modelSources: Value
+    profile: Value
+    resolvedHardware: Value
+    artifacts: Value
+    mode: Value
+    persistentVolumeClaim: Value
+    version: Value
+    projectedRuntimeName: Value
+    phase: Value
+    replicas: Value
+    updatedReplicas: Value
+    availableReplicas: Value
+
+
+class _Object(TypedDict, total=False):
+    """What is read of any object: what ``reduce`` keeps of one kind or another. The rest is never built."""
+
+    apiVersion: Value
+    kind: Value
+    metadata: _Metadata
+    spec: Value
+    status: _Status
+
+
+_read_object = msgspec.json.Decoder(_Object).decode
+
+
+def read_object(text: msgspec.Raw) -> Json:
+    """Return an object of a list without most of what ``reduce`` drops; what has another shape is read whole.
+
+    Raises:
+        MsgspecError: it is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return cast("Json", _read_object(text))
+    except msgspec.ValidationError:
+        return cast("Json", msgspec.json.decode(text))
+
+
 def reduce(kind: Kind, obj: JsonObject) -> Observed:
     """Return an object reduced and sanitised; ``kind`` is the kind at the version it was read."""
     metadata = get_map(obj, "metadata")
@@ -43,15 +132,27 @@ def reduce(kind: Kind, obj: JsonObject) -> Observed:
     status = _status(kind, get_map(obj, "status"))
     if status:
         reduced["status"] = status
-    clean, secrets = sanitise(reduced)
-    return Observed(kind=kind, obj=clean, managers=field_managers(metadata), secrets=secrets)
+    fresh = fresh_texts(reduced)
+    clean, secrets = (reduced, ()) if all_harmless(fresh) else sanitise(reduced)
+    return Observed(
+        kind=kind,
+        obj=clean,
+        managers=field_managers(metadata),
+        secrets=secrets,
+        names_secrets=any(SECRET_WORD in text for text in fresh),
+    )
 
 
 def field_managers(metadata: JsonObject) -> tuple[str, ...]:
     """Return who wrote fields other than the status, by name; entries of the status subresource never count."""
     entries = get_objects(metadata, "managedFields")
     names = (get_str(entry, "manager") or "" for entry in entries if entry.get("subresource") != "status")
-    return tuple(sorted({redact(name) for name in names}))
+    return tuple(sorted({_shown(name) for name in names}))
+
+
+@lru_cache(maxsize=1024)
+def _shown(manager: str) -> str:
+    return redact(manager)
 
 
 def _status(kind: Kind, status: JsonObject) -> JsonObject:

@@ -17,6 +17,8 @@ def secret_references(objects: Iterable[Observed], namespace: str) -> tuple[Secr
     """
     found: dict[tuple[str, str], set[str]] = {}
     for item in objects:
+        if not item.names_secrets:
+            continue
         for name, keys in _names(item.obj.get("spec")):
             found.setdefault((item.namespace or namespace, name), set()).update(keys)
     return tuple(

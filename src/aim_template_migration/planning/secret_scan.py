@@ -8,7 +8,7 @@ can hold what was replaced.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from math import log2
 from typing import Any, Protocol
@@ -109,6 +109,40 @@ _IDENTIFIERS = frozenset(
 )
 _known: dict[str, str] = {}
 
+SECRET_WORD = "ecret"  # noqa: S105 - part of a word
+"""What stands in every field that names a Secret; texts with it are looked at each time."""
+# Texts of these characters alone, without one of these words in them, neither look like a secret nor name a credential.
+_SUSPICIOUS = re.compile(
+    r"[^a-z0-9./:\n-]|key|pat|pwd|pass|pw|token|ecret|bearer|authorization|dockerconfig|credential|connection"
+    r"|dapi|gl[a-z]{2,5}-|sk-|nvapi|xox|hooks|clou|softlayer|(?<![0-9a-z])[0-9a-z]{32}|[0-9]:"
+)
+_HARMLESS_LIMIT = 50_000
+_NESTED = (dict, list)
+_harmless: set[str] = set()
+
+
+def fresh_texts(value: Json) -> list[str]:
+    """Return the texts of a value, keys included, that are not known to be harmless wherever they stand."""
+    fresh: list[str] = []
+    _collect_fresh(value, fresh, _harmless)
+    return fresh
+
+
+def all_harmless(texts: list[str]) -> bool:
+    """Return whether nothing with these texts in it holds anything that ``sanitise`` would replace.
+
+    Every text is looked at by itself: it must neither look like a secret nor name a credential, so that it does not
+    matter what stands beside it. What passes is known the next time: a fleet's objects have few texts of their own.
+    """
+    if not texts:
+        return True
+    if _SUSPICIOUS.search("\n".join(texts)) and not all(map(_is_harmless, texts)):
+        return False
+    if len(_harmless) > _HARMLESS_LIMIT:
+        _harmless.clear()
+    _harmless.update(text for text in texts if SECRET_WORD not in text)
+    return True
+
 
 def sanitise(obj: JsonObject) -> tuple[JsonObject, tuple[SecretHit, ...]]:
     """Return a Kubernetes object with secret-looking literals replaced, and where they were, in document order.
@@ -154,6 +188,34 @@ def redact(text: str) -> str:
         text = pattern.sub(_without_value, text)
     text = _without_named_values(text)
     return _HEX_WORD.sub(lambda found: MARKER if _random_looking(found[0]) else found[0], text)
+
+
+def _collect_fresh(value: Json, fresh: list[str], harmless: set[str]) -> None:
+    if isinstance(value, dict):
+        if not harmless.issuperset(value):
+            fresh.extend(key for key in value if key not in harmless)
+        items: Iterable[Json] = value.values()
+    elif isinstance(value, list):
+        items = value
+    else:
+        items = (value,)
+    for item in items:
+        if isinstance(item, str):
+            if item not in harmless:
+                fresh.append(item)
+        elif isinstance(item, _NESTED):
+            _collect_fresh(item, fresh, harmless)
+
+
+def _is_harmless(text: str) -> bool:
+    """Return whether a text is no secret and names none."""
+    if not _SUSPICIOUS.search(text):
+        return True
+    return not (names_credential(text) or looks_secret(text) or _random_looking(text) or _holds_secret_json(text))
+
+
+def _holds_secret_json(text: str) -> bool:
+    return len(text) >= _SHORTEST and text[0] in "{[" and bool(_of_json(text))
 
 
 def _without_value(found: re.Match[str]) -> str:

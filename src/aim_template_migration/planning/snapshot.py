@@ -6,12 +6,12 @@ derive names differently (legacy pipeline facts, join keys for a reader).
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from sys import intern
 
 from aim_api.bridge import RECONCILIATION_PAUSED
 from aim_api.kinds import Kind
 from aim_api.tree import JsonObject, get_int, get_objects, get_str, get_strings
+from aim_template_migration.derived import derived
 from aim_template_migration.documents.plan import ClusterIdentity, Finding, OwnerReference, Reference
 
 
@@ -38,34 +38,36 @@ class Observed:
             replaced.
         managers: the field managers of non-status entries, sorted.
         secrets: where literals were replaced.
+        names_secrets: whether it may name a Secret; False where no word of it speaks of one.
     """
 
     kind: Kind
     obj: JsonObject
     managers: tuple[str, ...] = ()
     secrets: tuple[SecretHit, ...] = ()
+    names_secrets: bool = True
 
-    @cached_property
+    @derived
     def name(self) -> str:
         """The object's name."""
         return get_str(self.obj, "metadata", "name") or ""
 
-    @cached_property
+    @derived
     def namespace(self) -> str:
         """The object's namespace, empty for a cluster-scoped kind."""
         return get_str(self.obj, "metadata", "namespace") or ""
 
-    @cached_property
+    @derived
     def uid(self) -> str:
         """The object's UID."""
         return get_str(self.obj, "metadata", "uid") or ""
 
-    @cached_property
+    @derived
     def id(self) -> str:
         """``Kind/namespace/name``, or ``Kind/name`` for a cluster-scoped object."""
         return "/".join(part for part in (self.kind.name, self.namespace, self.name) if part)
 
-    @cached_property
+    @derived
     def generation(self) -> int | None:
         """metadata.generation, where the kind has one."""
         return get_int(self.obj, "metadata", "generation")
@@ -80,22 +82,22 @@ class Observed:
         """The object's resourceVersion."""
         return get_str(self.obj, "metadata", "resourceVersion") or ""
 
-    @cached_property
+    @derived
     def labels(self) -> dict[str, str]:
         """The object's labels."""
         return get_strings(self.obj, "metadata", "labels")
 
-    @cached_property
+    @derived
     def annotations(self) -> dict[str, str]:
         """The object's annotations."""
         return get_strings(self.obj, "metadata", "annotations")
 
-    @cached_property
+    @derived
     def owner_references(self) -> tuple[OwnerReference, ...]:
         """The owner references with both flags, in the object's order."""
         return tuple(_owner_reference(item) for item in get_objects(self.obj, "metadata", "ownerReferences"))
 
-    @cached_property
+    @derived
     def controller(self) -> OwnerReference | None:
         """The owner reference that is marked as controller, if any."""
         return next((owner for owner in self.owner_references if owner.controller), None)
@@ -115,7 +117,7 @@ class Observed:
         """status.status, or an empty string."""
         return get_str(self.obj, "status", "status") or ""
 
-    @cached_property
+    @derived
     def reference(self) -> Reference:
         """The object as a reference."""
         return reference_to(self.kind, self.namespace, self.name)
