@@ -80,7 +80,8 @@ def expected(text: str) -> list[Json]:
     return found
 
 
-def check(seed: int) -> None:
+def check(seed: int) -> Conversion:
+    """Convert the text of a seed; return the conversion."""
     text = RandomText(seed).text()
     conversion = converted(text)
     file = conversion.files[0]
@@ -95,6 +96,7 @@ def check(seed: int) -> None:
     for part in FOREIGN:
         if part in text:
             assert part.strip() in file.text
+    return conversion
 
 
 def test_any_text_is_converted_and_said() -> None:

@@ -21,7 +21,7 @@ from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.recipes.context import Context, Live, Values, nothing_live
-from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
 from aim_template_migration.mapping.recipes.service import convert_service
@@ -94,9 +94,26 @@ def convert_objects(
                 recipe(draft, context)
                 context.know(draft.beside)
     for draft in known:
-        if not draft.unchanged:
+        stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
+        if draft.removed or not stays:
             draft.finish()
+    _name_collisions(known)
     return drafts
+
+
+def _name_collisions(drafts: Sequence[Draft]) -> None:
+    """Say where a conversion writes an object that stands elsewhere as well, since the later of the two would win."""
+    stands = {draft.id for draft in drafts if draft.id == id_of(draft.source) and not draft.removed}
+    for draft in drafts:
+        made = [beside.value for beside in draft.beside]
+        if draft.id != id_of(draft.source):
+            made.append(draft.value)
+        for value in made:
+            name = id_of(value)
+            if name in stands and get_str(value, "metadata", "name"):
+                message = f"{name} is written twice, and kubectl would keep the later of the two; rename one of them"
+                draft.need(("metadata", "name"), message, near=("metadata", "name"), object_=name)
+            stands.add(name)
 
 
 def _draft(value: JsonObject) -> Draft | None:

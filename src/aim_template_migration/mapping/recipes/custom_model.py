@@ -7,6 +7,7 @@ from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
 from aim_template_migration.mapping.recipes.draft import Beside, Draft
+from aim_template_migration.mapping.recipes.environment import move_model_environment
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.images import base_model, image_tag
 from aim_template_migration.mapping.recipes.ledger import Path
@@ -149,18 +150,13 @@ def _identity(draft: Draft, context: Context) -> Weights:
         fate=Fate.RENAMED,
         reason="the derived profiles have these weights",
     )
-    return Weights("", aim_id, model_id, tuple(sources), ("spec", "modelSources"), derived=True)
+    env = get_objects(draft.source, "spec", "env")
+    return Weights("", aim_id, model_id, tuple(sources), ("spec", "modelSources"), tuple(env), derived=True)
 
 
 def _settings_of_the_image(draft: Draft, base: Beside | None, *, inline: bool) -> None:
     """Carry what concerns the base image to its model."""
-    if draft.has("spec", "env"):
-        draft.move(
-            ("spec", "env"),
-            (*_OVERRIDES, "containerEnv"),
-            fate=Fate.RENAMED,
-            reason="templates of own weights got it as their environment",
-        )
+    move_model_environment(draft, _OVERRIDES)
     if inline:
         return
     for name in _OF_THE_IMAGE:

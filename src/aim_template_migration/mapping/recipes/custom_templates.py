@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_PROFILE_SET, AIM_PROFILE, AIM_PROFILE_SET
 from aim_api.names import derive_name
-from aim_api.tree import JsonObject, get, get_list, get_map, get_str, has, leaves
-from aim_template_migration.mapping.defaulting import is_empty
-from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_merge, split_engine_args
+from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_str, has, leaves
+from aim_template_migration.mapping.defaulting import is_empty, normalised
+from aim_template_migration.mapping.engine_settings import deep_merge, merge_env
 from aim_template_migration.mapping.fates import Fate
-from aim_template_migration.mapping.recipes.draft import Beside, Draft, new_object
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied, new_object
+from aim_template_migration.mapping.recipes.environment import account_variable, kept_variables
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _TEMPLATES: Path = ("spec", "customTemplates")
@@ -54,6 +55,7 @@ class Weights:
         model_id: the model variant, empty where it is not known.
         sources: the model sources.
         place: where the input states the sources.
+        env: the environment that templates of the model have, below their own.
         derived: the model itself derives profiles with these weights from every definition of the image.
     """
 
@@ -62,6 +64,7 @@ class Weights:
     model_id: str = ""
     sources: tuple[JsonObject, ...] = ()
     place: Path = ()
+    env: tuple[JsonObject, ...] = ()
     derived: bool = False
 
 
@@ -83,6 +86,11 @@ def convert_custom_templates(draft: Draft, weights: Weights, selector: JsonObjec
             _Template(draft, weights, index, item, cluster=cluster).convert(selector)
 
 
+def states_no_template(templates: Json) -> bool:
+    """Return whether a list of custom templates holds nothing."""
+    return not templates or (isinstance(templates, list) and all(is_empty(normalised(item)) for item in templates))
+
+
 class _Template:
     """The conversion of one custom template."""
 
@@ -96,15 +104,19 @@ class _Template:
 
     def convert(self, selector: JsonObject) -> None:
         """Convert it: one with settings of its own into an object of its own."""
+        if is_empty(normalised(self._item)):
+            self._draft.account(self._place, "", (), fate=Fate.DEFAULTED, reason="it states nothing")
+            return
         # Every field is unknown until a step below says better.
         self._draft.leave(self._place, "a custom template has no such field", "remove it")
         for path, value in leaves(self._item):
-            if path and is_empty(value):
+            if is_empty(value):
                 self._account(path, "", (), "it states nothing", fate=Fate.DEFAULTED)
+        made: Beside | None = None
         if isinstance(self._item.get("customProfile"), dict) or (self._weights.sources and not self._weights.derived):
-            self._to_profile()
-        elif get_list(self._item, "env") or not self._weights.derived:
-            self._to_set(selector)
+            made = self._to_profile()
+        elif get_list(self._item, "env") or not self._weights.derived or self._has_own_identity():
+            made = self._to_set(selector)
         else:
             self._covered()
         for path, reason, advice in _LOST:
@@ -112,12 +124,30 @@ class _Template:
             if value == _DEFAULT_DEVICE:
                 self._account(path, "", (), "it is the device of AMD accelerators", fate=Fate.DEFAULTED)
             elif not is_empty(value):
-                self._draft.leave((*self._place, *path), reason, advice)
+                self._undecided(made, path, reason, advice)
+
+    def _has_own_identity(self) -> bool:
+        """Return whether it states another identity than the profiles that the model derives."""
+        known = {"aimId": self._weights.aim_id, "modelId": self._weights.model_id}
+        return any(not is_empty(self._item.get(name)) and self._item[name] != own for name, own in known.items())
+
+    def _undecided(self, made: Beside | None, path: Path, reason: str, advice: str) -> None:
+        """Leave a field for a person to decide about, in a place of the new object where servers refuse it."""
+        fate = Fate.NEEDS_DECISION
+        if made is None:
+            fate = Fate.REFUSED  # no object of its own stands for the template
+        else:
+            target: Path = ("spec", *path)
+            made.put(target, copied(get(self._item, *path)))
+            made.origins[target] = (*self._place, *path)
+        self._draft.leave((*self._place, *path), reason, advice, fate=fate)
 
     def _covered(self) -> None:
         target: Path = ("spec", "profiles", "derivedFrom")
         for path in (("name",), *(path for path, _ in _SELECTING)):
             self._account(path, self._draft.id, target, _COVERED)
+        for name in ("aimId", "modelId"):
+            self._account((name,), self._draft.id, ("spec", "profiles", "overrides", name), "the model states the same")
         self._type_is_inherited()
         self._draft.note(
             self._place,
@@ -125,26 +155,29 @@ class _Template:
             "for its accelerator, precision and metric",
         )
 
-    def _to_set(self, selector: JsonObject) -> None:
+    def _to_set(self, selector: JsonObject) -> Beside:
         kind = AIM_CLUSTER_PROFILE_SET if self._cluster else AIM_PROFILE_SET
         made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
         made.put(("spec", "selector"), dict(selector))
         for path, name in _SELECTING:
-            if self._states(path, name):
+            if self._states(made, path, name):
                 self._give(made, path, ("spec", "selector", name))
         made.put(("spec", "versionPolicy"), "all")
         overrides: Path = ("spec", "overrides")
         if self._weights.derived:
             self._identity(made, overrides)
+        else:
+            self._own_identity(made, overrides)
         self._environment(made, (*overrides, "containerEnv"), (*overrides, "engineArgs"), {})
         self._type_is_inherited()
+        return made
 
-    def _to_profile(self) -> None:
+    def _to_profile(self) -> Beside:
         kind = AIM_CLUSTER_PROFILE if self._cluster else AIM_PROFILE
         made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
         self._identity(made, ("spec",))
         for path, name in _SELECTING:
-            if self._states(path, name):
+            if self._states(made, path, name):
                 self._give(made, path, ("spec", name))
         stated = any(has(made.value, "spec", name) for name in ("acceleratorModel", "acceleratorCount"))
         if stated and not has(made.value, "spec", "acceleratorType"):
@@ -167,6 +200,7 @@ class _Template:
             self._place,
             "a profile that is written by hand is found by name or by spec.profile.selector.aimId, not by its model",
         )
+        return made
 
     def _name(self) -> str:
         """Return a name for the object: the template's, behind the model's, since it is an alias within the model."""
@@ -185,26 +219,32 @@ class _Template:
             self._account(("name",), made.id, ("metadata", "name"), "the object is named like the template")
         return made
 
-    def _states(self, path: Path, name: str) -> bool:
+    def _states(self, made: Beside, path: Path, name: str) -> bool:
         """Return whether the template states something that can be carried, and say so where it can't."""
         value = get(self._item, *path)
         if is_empty(value):
             return False
         if name == "precision" and value == "auto":
             advice = "state the precision that is meant"
-            self._draft.leave((*self._place, *path), "no profile has the precision auto", advice)
+            self._undecided(made, path, "no profile has the precision auto", advice)
             return False
         if path[0] == "hardware" and value == 0:
             reason = "a pod on a node with accelerators that asks for none can't be stated"
-            self._draft.leave((*self._place, *path), reason, "state how many accelerators it needs")
+            self._undecided(made, path, reason, "state how many accelerators it needs")
             return False
         return True
 
-    def _identity(self, made: Beside, target: Path) -> None:
-        for name, known in (("aimId", self._weights.aim_id), ("modelId", self._weights.model_id)):
+    def _own_identity(self, made: Beside, target: Path) -> None:
+        for name in ("aimId", "modelId"):
             if get_str(self._item, name):
                 self._give(made, (name,), (*target, name))
-            elif known:
+
+    def _identity(self, made: Beside, target: Path) -> None:
+        self._own_identity(made, target)
+        for name, known in (("aimId", self._weights.aim_id), ("modelId", self._weights.model_id)):
+            if get_str(self._item, name):
+                continue
+            if known:
                 made.put((*target, name), known)
             elif name == "aimId" or self._weights.derived:
                 self._draft.need(
@@ -228,19 +268,21 @@ class _Template:
 
     def _environment(self, made: Beside, env: Path, args: Path, arguments: JsonObject) -> None:
         given = [item for item in get_list(self._item, "env") if isinstance(item, dict)]
-        others, found, fault = split_engine_args(given)
-        if fault:
-            others, found = given, {}
-        if others:
-            made.put(env, list(others))
+        kept, found, fault = kept_variables(given)
+        inherited, below, _ = kept_variables(self._weights.env)
+        carried = merge_env(inherited, kept)
+        if carried:
+            made.put(env, list(carried))
+        for index, item in enumerate(self._weights.env):
+            if item in carried:
+                made.origins[*env, carried.index(item)] = ("spec", "env", index)
         for index, item in enumerate(given):
-            if item in others:
-                place = (*env, others.index(item))
-                made.origins[place] = (*self._place, "env", index)
-                self._account(("env", index), made.id, place, "it is the container's environment")
-            else:
-                self._account(("env", index), made.id, args, f"{ENGINE_ARGS} holds engine arguments", fate=Fate.TYPED)
-        merged = deep_merge(arguments, found)
+            place: Path = (*self._place, "env", index)
+            where: Path = (*env, carried.index(item)) if item in carried else ()
+            if where:
+                made.origins[where] = place
+            account_variable(self._draft, place, item, made.id, env=where, arguments=args, fault=fault)
+        merged = deep_merge(deep_merge(below, arguments), found)
         if merged:
             made.put(args, merged)
 

@@ -4,7 +4,9 @@ from aim_api.tree import JsonObject, get_map, get_str
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context, has_weights
 from aim_template_migration.mapping.recipes.custom_model import move_policy, put_version, version_policy
+from aim_template_migration.mapping.recipes.custom_templates import states_no_template
 from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.environment import move_model_environment
 from aim_template_migration.mapping.recipes.images import base_model
 from aim_template_migration.mapping.recipes.ledger import Path
 
@@ -35,6 +37,8 @@ def convert_derivation(draft: Draft, context: Context, field: str, *, cluster: b
         if name in copy:
             draft.move((*old, name), ("spec", name))
     _aim_id(draft, copy)
+    if draft.given("spec", "runtimeConfigName") in ("", None):
+        draft.drop(("spec", "runtimeConfigName"), "it names no runtime config")
     if get_str(draft.source, "spec", "image"):
         _own_image(draft, context, cluster=cluster)
     draft.lead(_PROFILES, "derivedFrom")
@@ -95,7 +99,7 @@ def is_fine_tune(model: JsonObject) -> bool:
     return bool(
         get_str(spec, "aimId")
         and has_weights(spec)
-        and not spec.get("customTemplates")
+        and states_no_template(spec.get("customTemplates"))
         and not custom.keys() & {"image", "hardware"}
     )
 
@@ -138,9 +142,10 @@ def _beside_the_sources(draft: Draft, image: str, *, pinned: bool) -> None:
         draft.note(place, "derived profiles keep the image of their sources; it is no longer stated here")
     elif draft.has(*place):
         draft.drop(place, "an empty image names nothing")
-    draft.move(("spec", "env"), (*_OVERRIDES, "containerEnv"), fate=Fate.RENAMED)
+    move_model_environment(draft, _OVERRIDES)
     for name in _NO_IMAGE:
         draft.drop(("spec", name), "there is no image to discover")
+    draft.drop(("spec", "customTemplates"), "they state nothing")
     draft.lose(
         ("spec", "custom", "type"),
         "derived profiles have the type of their sources",

@@ -206,7 +206,7 @@ class Draft:
         """Leave out what states nothing and has no place of the same name in v1alpha2."""
         for path, value in list(leaves(self.source)):
             settled = path in self._fates and not self._fates[path].lost
-            if settled or len(path) < 3 or path[0] != "spec" or not is_empty(value):
+            if settled or len(path) < 2 or path[0] != "spec" or not is_empty(value):
                 continue
             row = self._table.find(path, value)
             if row is None or row.fate is Fate.MAPPED or any(isinstance(key, int) for key in path):
@@ -217,13 +217,14 @@ class Draft:
 
     def fates(self) -> Iterator[LeafFate]:
         """Yield the fate of every leaf of the input, in document order, each once."""
+        own = self.id
         for path, value in leaves(self.source):
             if self.unchanged:
-                yield LeafFate(path, Fate.MAPPED, self.id, path, "the object stays as it is")
+                yield LeafFate(path, Fate.MAPPED, own, path, "the object stays as it is")
                 continue
-            yield self._fates.get(path) or self._untouched(path, value)
+            yield self._fates.get(path) or self._untouched(path, value, own)
 
-    def _untouched(self, path: Path, value: Json) -> LeafFate:
+    def _untouched(self, path: Path, value: Json, own: str) -> LeafFate:
         row = self._table.find(path, value)
         here = self.where(path)
         if row is None:
@@ -232,9 +233,9 @@ class Draft:
                 path, Fate.NEEDS_DECISION, "", (), reason, "remove it, or write its v1alpha2 form", lost=True
             )
         if row.fate is Fate.MAPPED and is_empty(value) and get(self.value, *here) != value:
-            return LeafFate(path, Fate.DEFAULTED, self.id, here, "it states nothing, and the value is known otherwise")
+            return LeafFate(path, Fate.DEFAULTED, own, here, "it states nothing, and the value is known otherwise")
         if row.fate is Fate.MAPPED:
-            return LeafFate(path, row.fate, self.id, here, row.reason)
+            return LeafFate(path, row.fate, own, here, row.reason)
         reason = row.reason
         if row.fate not in (Fate.NEEDS_DECISION, Fate.REFUSED):
             reason = f"it can't be carried as it stands here: {row.reason}"

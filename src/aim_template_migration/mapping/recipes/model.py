@@ -1,6 +1,7 @@
 """AIMModel and AIMClusterModel: which recipe fits (G, "Custom models", "Fine-tunes", "Resource mapping")."""
 
 from aim_api.tree import JsonObject, get, get_map, get_objects, get_str
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import (
     CLUSTER_PROFILES,
@@ -27,8 +28,8 @@ def convert_model(draft: Draft, context: Context, *, cluster: bool) -> None:
     if "profiles" in spec:
         # The model is derived already; what is left of v1alpha1 beside it has to be decided about.
         return
-    if "profileCopy" in spec or "derivedFrom" in spec:
-        field = "profileCopy" if "profileCopy" in spec else "derivedFrom"
+    field = next((name for name in ("profileCopy", "derivedFrom") if not is_empty(spec.get(name))), "")
+    if field:
         convert_derivation(draft, context, field, cluster=cluster)
     elif is_fine_tune(draft.source):
         convert_fine_tune(draft, context)

@@ -4,6 +4,7 @@ import re
 
 from aim_api.labels import PIPELINE_PROFILE, PIPELINE_TEMPLATE, RECONCILER_PIPELINE
 from aim_api.tree import Json, JsonObject, get_list, get_map, get_str
+from aim_template_migration.mapping.defaulting import is_empty, normalised
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Draft
@@ -52,7 +53,7 @@ def convert_service(draft: Draft, context: Context) -> None:
 def _template(draft: Draft, context: Context) -> bool:
     """Convert ``spec.template``; return whether the service names its profile."""
     template = draft.given(*_TEMPLATE)
-    if template in ({}, None):
+    if is_empty(normalised(template)):
         draft.drop(_TEMPLATE, "an empty template selects nothing")
         return bool(get_str(draft.given(*_PROFILE), "name"))
     if not isinstance(template, dict):

@@ -14,16 +14,12 @@ from aim_api.kinds import (
 )
 from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_objects, get_str
 from aim_template_migration.mapping.defaulting import is_empty
-from aim_template_migration.mapping.engine_settings import (
-    ENGINE_ARGS,
-    FRAMEWORK_VARIABLES,
-    deep_merge,
-    split_engine_args,
-)
+from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_merge, split_engine_args
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.environment import account_variable
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.versions import to_kind
@@ -37,6 +33,7 @@ REDISCOVERY = (
 _FLAT = frozenset(row.path.removesuffix(".**").removeprefix("spec.") for row in TEMPLATE_FATES.fates if not row.served)
 """Fields that only G's examples show; they are those of a profile already."""
 
+_ENGINE_ARGS: Path = ("spec", "engineArgs")
 _GIVEN = ("aimId", "modelId", "modelSources", "precision")
 _DECIDED_HERE = frozenset({"caching", "containerEnv", "engineArgs"})
 _GAPS = {"spec.image": "image", "spec.aimId": "aimId", "spec.modelId": "modelId", "spec.modelSources": "modelSources"}
@@ -145,27 +142,12 @@ def _environment(draft: Draft, mapped: MappedProfile) -> None:
         draft.origins[*target, index] = (*source, own.index(item)) if item in own else None
     for index, item in enumerate(own):
         place = (*target, result.index(item)) if item in result else ()
-        _account_variable(draft, (*source, index), item, place, fault)
-
-
-def _account_variable(draft: Draft, path: Path, item: JsonObject, place: Path, fault: str) -> None:
-    name = get_str(item, "name")
-    if name == ENGINE_ARGS and fault:
-        draft.leave(path, fault, "state the arguments in spec.engineArgs, and remove the variable")
-    elif name == ENGINE_ARGS:
-        reason = f"{ENGINE_ARGS} holds engine arguments"
-        draft.account(path, draft.id, ("spec", "engineArgs"), fate=Fate.TYPED, reason=reason)
-    elif name in FRAMEWORK_VARIABLES:
-        draft.leave(path, f"the profile pipeline sets {name} itself", "state its value in the field of the profile")
-    elif place:
-        draft.account(path, draft.id, place)
-    else:
-        draft.account(path, "", (), fate=Fate.DEFAULTED, reason="a later variable of the same name decides")
+        account_variable(draft, (*source, index), item, draft.id, env=place, arguments=_ENGINE_ARGS, fault=fault)
 
 
 def _engine_args(draft: Draft, mapped: MappedProfile) -> None:
     """Carry the engine arguments of every place into one; the later of these places decides about one name."""
-    target: Path = ("spec", "engineArgs")
+    target = _ENGINE_ARGS
     custom: Path = ("spec", "customProfile", "engineArgs")
     places = [place for place in (target, custom) if not is_empty(draft.given(*place))]
     if not all(isinstance(draft.given(*place), dict) for place in places):
@@ -215,11 +197,10 @@ def _runtime_config(draft: Draft, context: Context) -> None:
         if name not in (None, ""):
             draft.account(path, draft.id, ("spec", "containerEnv"), fate=Fate.IMPUTED)
         return
-    draft.lose(
+    draft.leave(
         path,
         f"a profile names no runtime config, and what {name} sets is not known",
-        "write its environment into spec.containerEnv, or convert it together with the template",
-        fate=Fate.NEEDS_DECISION,
+        "write its environment into spec.containerEnv and remove the name, or convert it together with the template",
     )
 
 
@@ -228,10 +209,14 @@ def _gaps(draft: Draft, mapped: MappedProfile, given: JsonObject) -> None:
         name = _GAPS.get(problem.field)
         if problem.code != "ImputationNotSafe" and not problem.field.startswith("status."):
             continue  # the leaf itself says so
-        if problem.field == "spec.precision" or (name and (name in given or draft.get("spec", name) is not None)):
+        if problem.field == "spec.precision" or (name and (name in given or not is_empty(draft.get("spec", name)))):
             continue
         advice = f"; state it by --values as {name}" if name else ""
         draft.need(tuple(problem.field.split(".")), f"{problem.message}{advice}", near=("kind",))
     if is_empty(get(draft.value, "spec", "aimId")) and is_empty(get(draft.value, "spec", "modelSources")):
         # Without both the server would take it for a base definition.
         draft.put(("spec", "modelSources"), [{}])
+    stated = [name for name in _GAPS.values() if not is_empty(get(draft.value, "spec", name))]
+    if draft.gaps and stated == [name for name in _GAPS.values() if name != "modelId"]:
+        # With the others the server would take a profile that has no model id.
+        draft.put(("spec", "modelId"), {})

@@ -1,6 +1,7 @@
 """AIMTemplateCache: caching is enabled on the profile (G, "AIMTemplateCache → AIMProfileCache")."""
 
 from aim_api.tree import Json, JsonObject, get, get_map, get_objects, get_str
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.engine_settings import merge_env
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import CLUSTER_PROFILES, NAMESPACED_PROFILES, Context
@@ -58,12 +59,10 @@ def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | 
         return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
     if found is None:
         return None, f"the input has no template and no profile {name}", request
-    if not _is_sound(get(found.value, *_CACHING)) or not _is_sound({"env": spec.get("env")}):
-        return (
-            found,
-            "environments of downloads are lists of variables",
-            "mend spec.caching of the profile, or spec.env",
-        )
+    sound = isinstance(found.value.get("spec", {}), dict) and _is_sound(get(found.value, *_CACHING))
+    if not sound or not _is_sound({"env": spec.get("env")}):
+        obstacle = "a profile has an object as its spec, and environments of downloads are lists of variables"
+        return found, obstacle, "mend spec.caching of the profile, or spec.env"
     if get_str(spec, "mode") == "Dedicated":
         advice = "let the service make its cache, with spec.caching.mode: Dedicated"
         return found, "a profile's own cache is shared, and this one is dedicated", advice
@@ -72,7 +71,7 @@ def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | 
 
 def _is_sound(caching: Json) -> bool:
     env = get(caching, "env")
-    return (caching is None or isinstance(caching, dict)) and env in (None, get_objects(caching, "env"))
+    return (caching is None or isinstance(caching, dict)) and (is_empty(env) or env == get_objects(caching, "env"))
 
 
 def _environment(draft: Draft, profile: Draft | Beside, spec: JsonObject) -> None:

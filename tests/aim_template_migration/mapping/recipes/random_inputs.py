@@ -1,12 +1,15 @@
 """Random v1alpha1 inputs: what the served schemas allow, what they do not, and the shapes of G's examples."""
 
-import json
 from random import Random
 
+import msgspec
+
 from aim_api.crds import load_crds
-from aim_api.kinds import AIM_GROUP
+from aim_api.kinds import AIM_GROUP, Kind
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
 from aim_schema.nodes import Node, parse
+from aim_template_migration.mapping.recipes.context import Values, value_fields
+from aim_template_migration.mapping.recipes.draft import id_of
 from tests.aim_schema.random_objects import RandomObjects
 
 KINDS = (
@@ -16,17 +19,24 @@ KINDS = (
     "AIMServiceTemplate",
     "AIMClusterServiceTemplate",
     "AIMTemplateCache",
+    "AIMRuntimeConfig",
+    "AIMClusterRuntimeConfig",
+    "AIMProfile",
+    "AIMClusterProfile",
 )
 NAMES = ("one", "two", "three")
-CLUSTER_SCOPED = ("AIMClusterModel", "AIMClusterServiceTemplate")
+AT_BOTH = ("AIMService", "AIMModel", "AIMClusterModel")
 
 
 def _schemas() -> dict[str, Node]:
+    """Return the schema of each kind, at v1alpha1 where that is served."""
     found = {}
     for definition in load_crds():
         for version in get_objects(definition, "spec", "versions"):
-            if get_str(version, "name") == "v1alpha1" and get_str(definition, "spec", "group") == AIM_GROUP:
-                kind = get_str(definition, "spec", "names", "kind") or ""
+            kind = get_str(definition, "spec", "names", "kind") or ""
+            if get_str(definition, "spec", "group") == AIM_GROUP and (
+                kind not in found or get_str(version, "name") == "v1alpha1"
+            ):
                 found[kind] = parse(get_map(version, "schema", "openAPIV3Schema"))
     return found
 
@@ -38,6 +48,7 @@ class RandomInputs:
     """Sets of objects that refer to one another by chance."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.random = Random(seed)
         self.wrong = self.random.choice((0.0, 0.0, 0.02, 0.1))
         self.objects = RandomObjects(seed, wrong=self.wrong, present=self.random.choice((0.15, 0.3, 0.6)))
@@ -50,15 +61,16 @@ class RandomInputs:
     def one(self, kind: str, name: str) -> JsonObject:
         """Return one object."""
         metadata: JsonObject = {"name": name}
-        if kind not in CLUSTER_SCOPED:
+        if not kind.startswith("AIMCluster"):
             metadata["namespace"] = "team"
         if self._perhaps(0.3):
             metadata["labels"] = {"app": "x"}
         if self._perhaps(0.2):
             metadata["annotations"] = {"aim.eai.amd.com/reconciler-pipeline": self._choice("template", "profile", "")}
         # Through JSON, since the values that are wrong are the same Python objects everywhere.
-        content = json.loads(json.dumps(self.objects.object(SCHEMAS[kind])))
-        value: JsonObject = {"apiVersion": f"{AIM_GROUP}/v1alpha1", "kind": kind, "metadata": metadata, **content}
+        content: JsonObject = msgspec.json.decode(msgspec.json.encode(self.objects.object(SCHEMAS[kind])))
+        version = "v1alpha2" if kind.endswith("Profile") or (kind in AT_BOTH and self._perhaps(0.1)) else "v1alpha1"
+        value: JsonObject = {"apiVersion": f"{AIM_GROUP}/{version}", "kind": kind, "metadata": metadata, **content}
         spec = value.get("spec")
         if isinstance(spec, dict):
             self._refer(kind, spec)
@@ -67,6 +79,26 @@ class RandomInputs:
         if not self._perhaps(0.2):
             value.pop("status", None)
         return value
+
+    def values(self, objects: list[JsonObject]) -> Values:
+        """Return values as if given by hand, for some of the objects."""
+        found: dict[str, JsonObject] = {}
+        for value in objects:
+            fields = sorted(value_fields(get_str(value, "kind") or ""))
+            if self._perhaps(0.3):
+                chosen = self.random.sample(fields, self.random.randint(0, len(fields)))
+                found[id_of(value)] = {name: self._value(name) for name in chosen}
+        return Values(found)
+
+    def live(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
+        """Return an object of a cluster that has some of what is asked for, the same at every time."""
+        random = Random(f"{self.seed} {kind.name} {namespace} {name}")
+        return RandomInputs(random.getrandbits(32)).one(kind.name, name) if random.random() < 0.5 else None
+
+    def _value(self, name: str) -> Json:
+        if name == "modelSources":
+            return [{"modelId": "org/model", "sourceUri": "hf://org/model"}]
+        return self._choice("org/model", "r/i:1", "r/base:0.8.5", "fp8", *NAMES)
 
     def _refer(self, kind: str, spec: JsonObject) -> None:
         """Name other objects of the set."""
