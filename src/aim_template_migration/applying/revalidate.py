@@ -10,15 +10,15 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aim_api.kinds import CRD
+from aim_api.kinds import CRD, Kind
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.failures import refusal, stop_unit
 from aim_template_migration.applying.fences import Breach, Live, check_membership, check_pin
-from aim_template_migration.applying.overlay import FreshNamespace, fresh_cluster
+from aim_template_migration.applying.overlay import fresh_cluster, fresh_namespace
 from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.applying.structure import AUTOMATIC_OUTCOME
-from aim_template_migration.documents.plan import Pin, Plan, Unit
+from aim_template_migration.documents.plan import Pin, Plan, Reference, Unit
 from aim_template_migration.documents.result import Identity
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
@@ -141,7 +141,9 @@ class Revalidator:
             return PinReading(pin)
         if known is not None and known.observed is not None and _same_version(known.observed, obj):
             return known
-        return PinReading(pin, obj, reduce(kind, obj))
+        listed = self._listed(kind, pin.reference)
+        same = listed is not None and listed.kind == kind and _same_version(listed, obj)
+        return PinReading(pin, obj, listed if same else reduce(kind, obj))
 
     def require_unchanged(self, unit: Unit, readings: Sequence[PinReading]) -> None:
         """Stop the unit unless every pin holds and it would be planned the same way now.
@@ -190,16 +192,16 @@ class Revalidator:
 
     def _classify(self, unit: Unit, readings: Sequence[PinReading]) -> Unit:
         below = self._namespace(unit.id.split("/")[1])
-        parts: dict[bool, tuple[list[Observed], list[tuple[str, str]]]] = {True: ([], []), False: ([], [])}
+        parts: dict[bool, tuple[list[Observed], list[tuple[Kind, str]]]] = {True: ([], []), False: ([], [])}
         for reading in readings:
             kind = PINNED_KINDS[reading.pin.reference.kind]
             fresh, gone = parts[kind.namespaced]
             if reading.observed is None:
-                gone.append((kind.name, reading.pin.reference.name))
+                gone.append((kind, reading.pin.reference.name))
             else:
                 fresh.append(reading.observed)
         snapshot = Snapshot(
-            fresh_cluster(self._cluster_objects(), *parts[False]), (FreshNamespace(below, *parts[True]),)
+            fresh_cluster(self._cluster_objects(), *parts[False]), (fresh_namespace(below, *parts[True]),)
         )
         return assess_unit(snapshot, self._settings, unit.id, self._edited)
 
@@ -219,6 +221,16 @@ class Revalidator:
                 while len(self._namespaces) > _KEPT_NAMESPACES:
                     self._namespaces.popitem(last=False)
             return scope
+
+    def _listed(self, kind: Kind, reference: Reference) -> Observed | None:
+        """Return an object as it stands in the lists at hand, however old; None where there is none of this name."""
+        with self._lock:
+            aged = self._namespaces.get(reference.namespace) if kind.namespaced else None
+        if aged is not None:
+            return aged.scope.get(kind, reference.name)
+        with self._cluster_lock:
+            scope = None if kind.namespaced or self._cluster_scope is None else self._cluster_scope[1]
+        return scope.objects.get(kind.name, {}).get(reference.name) if scope is not None else None
 
     def _cluster_objects(self) -> ClusterScope:
         with self._cluster_lock:

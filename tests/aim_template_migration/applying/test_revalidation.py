@@ -5,10 +5,12 @@ import uuid
 
 import pytest
 
+from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE
 from aim_template_migration.applying.events import StepProgress
-from aim_template_migration.applying.overlay import FreshNamespace, fresh_cluster
+from aim_template_migration.applying.overlay import fresh_cluster, fresh_namespace
 from aim_template_migration.applying.revalidate import MEMBERSHIP_AGE_SECONDS
 from aim_template_migration.kube.errors import Forbidden, IncompleteList, InternalError, Unauthorized
+from aim_template_migration.planning.reduction import reduce
 from tests.aim_template_migration.applying.bench import Bench, unit_of
 from tests.aim_template_migration.applying.test_commit import SERVICE
 from tests.support.fleet import add_service, condition, owner
@@ -344,7 +346,7 @@ def test_fresh_objects_take_the_place_of_listed_ones():
     changed["status"]["resolvedTemplate"]["uid"] = "fresh"
     fresh = type(former)(former.kind, changed)
     (isvc,) = [item for item in below.every() if item.kind.name == "InferenceService" and "qwen" in item.name]
-    over = FreshNamespace(below, [fresh], [("InferenceService", isvc.name)])
+    over = fresh_namespace(below, [fresh], [(isvc.kind, isvc.name)])
     assert over.get(former.kind, "qwen-chat") is fresh
     assert [item.name for item in over.all(former.kind)] == ["qwen-chat", "second"]
     assert over.get(isvc.kind, isvc.name) is None
@@ -356,7 +358,44 @@ def test_fresh_objects_take_the_place_of_listed_ones():
     assert over.with_field(former.kind, path, former.obj["status"]["resolvedTemplate"]["uid"]) == ()
     assert len(list(over.every())) == len(list(below.every())) - 1
     added = type(former)(former.kind, {"metadata": {"name": "a-new-one", "namespace": "team-a"}})
-    assert next(iter(FreshNamespace(below, [added], []).all(former.kind))) is added
+    assert next(iter(fresh_namespace(below, [added], []).all(former.kind))) is added
+
+    def by_label(item):
+        return (item.labels.get("l", "none"),)
+
+    groups = over.grouped(former.kind, "label", by_label)
+    assert {value: [item.name for item in groups[value]] for value in groups} == {
+        "none": ["second"],
+        "v": ["qwen-chat"],
+    }
+    assert (len(groups), groups.get("other", ())) == (2, ())
+    assert [item.name for item in below.grouped(former.kind, "label", by_label)["none"]] == ["qwen-chat", "second"]
+
+
+def test_a_namespace_in_which_nothing_changed_is_the_listed_one():
+    from tests.support.fleet import happy_fleet
+
+    below = happy_fleet().snapshot().namespace("team-a")
+    assert fresh_namespace(below, below.every(), [(AIM_PROFILE, "to-be-created")]) is below
+
+
+def test_an_object_that_is_as_it_was_listed_is_not_reduced_again(several, monkeypatch):
+    """Only UID and resourceVersion tell: an object that changed since is looked at anew."""
+    from aim_template_migration.applying import revalidate
+
+    bench = several(4)
+    reduced = []
+
+    def counting(kind, obj):
+        reduced.append(f"{kind.name}/{obj['metadata']['name']}")
+        return reduce(kind, obj)
+
+    monkeypatch.setattr(revalidate, "reduce", counting)
+    outcome = bench.apply(commit=False, parallel=1)
+    assert outcome.result.counts["succeeded"] == 4
+    assert [name for name in reduced if name.startswith("AIMService/")] == [
+        "AIMService/svc-00"
+    ]  # read before the lists
 
 
 def test_fresh_cluster_objects_leave_the_others_alone():
@@ -368,7 +407,8 @@ def test_fresh_cluster_objects_leave_the_others_alone():
     below = fleet.snapshot().cluster
     one = below.objects["AIMClusterModel"]["one"]
     fresh = type(one)(one.kind, one.obj | {"spec": {"image": "j"}})
-    over = fresh_cluster(below, [fresh], [("AIMClusterModel", "two"), ("AIMClusterProfile", "none")])
+    over = fresh_cluster(below, [fresh], [(one.kind, "two"), (AIM_CLUSTER_PROFILE, "none")])
     assert dict(over.objects["AIMClusterModel"]) == {"one": fresh}
     assert sorted(below.objects["AIMClusterModel"]) == ["one", "two"]
     assert over.schemas is below.schemas
+    assert fresh_cluster(below, [one], [(AIM_CLUSTER_PROFILE, "none")]) is below
