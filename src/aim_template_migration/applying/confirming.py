@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from aim_api.bridge import PRESERVED_CONDITION
-from aim_api.kinds import AIM_SERVICE
+from aim_api.kinds import AIM_PROFILE_CACHE, AIM_SERVICE
 from aim_api.tree import JsonObject, get_int, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import UnitStopped, stop_unit
 from aim_template_migration.applying.readiness import Missing, condition_status
 from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.serving import read_workload
-from aim_template_migration.applying.weights import know_sources, require_no_download
+from aim_template_migration.applying.weights import know_sources, require_no_download, require_no_earlier_download
 from aim_template_migration.applying.workload import find_change
 from aim_template_migration.documents.deadlines import LONGEST_CUTOVER_DEADLINE_SECONDS
 from aim_template_migration.documents.plan import ConfirmNoRollout, CutOver, Finding
@@ -128,8 +128,18 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: 
         state.warnings.append(Finding(code="PodsNotCompared", object=state.unit.id, message=message))
     else:
         state.workload_before = baseline  # so that this run's result can be the next one's baseline
-    know_sources(state)  # what was there before that cutover is on no record; from here on nothing may come
+    _require_no_download_since_the_cache(state)
+    know_sources(state)  # what was there before that cutover is on no other record; from here on nothing may come
     confirm(state, step, baseline or read_workload(state))
+
+
+def _require_no_download_since_the_cache(state: UnitState) -> None:
+    """Look for what a former run's cache may have downloaded; one that was there before the plan says nothing."""
+    target = state.cache_step.profile_cache
+    if any(pin.reference.id == target.id and pin.absent for pin in state.unit.pins):
+        cache = state.read(AIM_PROFILE_CACHE, target.name)
+        if cache is not None:
+            require_no_earlier_download(state, cache)
 
 
 def _require_no_change(state: UnitState, before: WorkloadFacts) -> None:

@@ -7,7 +7,7 @@ from aim_api.kinds import AIM_PROFILE, AIM_PROFILE_CACHE, Kind
 from aim_api.tree import JsonObject, get_objects, get_str
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
-from aim_template_migration.applying.weights import know_sources, require_weights
+from aim_template_migration.applying.weights import know_sources, require_no_earlier_download, require_weights
 from aim_template_migration.applying.writer import Found, Write
 from aim_template_migration.documents.plan import CreateProfile, CreateProfileCache, Pin
 from aim_template_migration.kube.errors import NotFound, RequestError
@@ -30,19 +30,23 @@ def create_profile_cache(state: UnitState, step: CreateProfileCache) -> None:
     """Create the AIMProfileCache only if absent, right after re-reading the artifacts that it must adopt.
 
     Raises:
-        UnitStopped: an artifact or PVC is not as pinned, another cache of this name exists, or the creation is refused.
+        UnitStopped: an artifact or PVC is not as pinned, another cache of this name exists, the creation is refused, or
+            something has downloaded the weights since a former run created the cache.
     """
     require_weights(state)
     if not state.dry_run:
         know_sources(state)
-    _ensure(state, "CreateProfileCache", AIM_PROFILE_CACHE, step.target)
+    found = _ensure(state, "CreateProfileCache", AIM_PROFILE_CACHE, step.target)
+    if found is not None and not state.dry_run:
+        require_no_earlier_download(state, found)
 
 
-def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
+def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> JsonObject | None:
+    """Create a target if it is absent; return one that has come since the plan was made, and is equal to it."""
     pin = next((pin for pin in state.unit.pins if pin.reference.id == target_id), None)
     if pin is not None and not pin.absent:
         _require_pinned(state, step, pin)
-        return
+        return None
     body = state.context.targets[target_id]
     name = get_str(body, "metadata", "name") or ""
     schemas = _schemas(state)
@@ -52,7 +56,7 @@ def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
         if fault:
             raise stop_unit("TargetDiffers", f"{target_id} exists already: {fault}")
         state.record(step, {"alreadyPresent": True, "uid": get_str(live, "metadata", "uid") or ""})
-        return
+        return live
     write = Write(
         unit=state.unit.id,
         step=step,
@@ -72,6 +76,7 @@ def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> None:
         raise stop_unit(
             "AnswerDiffers", f"the dry run of {step} shows that {target_id} would be stored otherwise: {fault}"
         )
+    return None
 
 
 def _require_pinned(state: UnitState, step: str, pin: Pin) -> None:

@@ -55,6 +55,32 @@ def require_no_download(state: UnitState) -> None:
         raise stop_unit("DownloadStarted", f"a download Job has appeared for the artifacts of {state.unit.id}")
 
 
+def require_no_earlier_download(state: UnitState, cache: JsonObject) -> None:
+    """Require that nothing has downloaded the weights since a former run created the target cache.
+
+    What such a download leaves is an artifact that this cache owns, or a Job of a pinned artifact that is not older
+    than the cache. Both times are the API server's, in whole seconds: what came in the same second counts as later. A
+    Job that has been removed since, as finished ones are in time, can't be seen any more.
+
+    Args:
+        state: the unit.
+        cache: the live target cache, absent when the plan was made.
+
+    Raises:
+        UnitStopped: there is such a download; or it can't be read.
+    """
+    born, uid = get_str(cache, "metadata", "creationTimestamp") or "", get_str(cache, "metadata", "uid")
+    owned = [item for item in _same_source(state) if uid in _owners(item)]
+    if owned:
+        raise stop_unit("DownloadStarted", unpinned_artifact(owned, _uids(state)))
+    for job in _jobs(state):
+        begun = get_str(job, "metadata", "creationTimestamp") or ""
+        if begun >= born > "":
+            place = f"Job/{state.namespace}/{get_str(job, 'metadata', 'name')}"
+            since = f"which began at {begun}, after the profile cache was created at {born}"
+            raise stop_unit("DownloadStarted", f"{place}, {since}, downloads for the artifacts of {state.unit.id}")
+
+
 def _pinned(state: UnitState) -> tuple[PinnedArtifact, ...]:
     return state.cache_step.artifacts
 
@@ -69,10 +95,13 @@ def _same_source(state: UnitState) -> list[JsonObject]:
 
 
 def _download_jobs(state: UnitState) -> frozenset[str]:
-    """Return the UIDs of Jobs that the pinned artifacts own."""
-    owners = _uids(state)
-    return frozenset(
-        get_str(job, "metadata", "uid") or ""
-        for job in state.list(JOB)
-        if any(get_str(owner, "uid") in owners for owner in get_objects(job, "metadata", "ownerReferences"))
-    )
+    return frozenset(get_str(job, "metadata", "uid") or "" for job in _jobs(state))
+
+
+def _jobs(state: UnitState) -> list[JsonObject]:
+    """Return the Jobs that the pinned artifacts own."""
+    return [job for job in state.list(JOB) if not _uids(state).isdisjoint(_owners(job))]
+
+
+def _owners(obj: JsonObject) -> list[str]:
+    return [get_str(owner, "uid") or "" for owner in get_objects(obj, "metadata", "ownerReferences")]
