@@ -7,10 +7,11 @@ every change and ends in minutes; ``quick`` is for everybody's hands. What ``ci`
 import functools
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from tests.faults import points
+from tests.faults.injecting.races import RACES
 from tests.faults.trial import Player, Point
 
 MAIN_WORLDS = ("shared-happy-path", "shared-template")
@@ -19,6 +20,8 @@ WORLDS = (*MAIN_WORLDS, *OTHER_WORLDS)
 SEED = 20_260_602
 _SHARES, _LONG_SHARES = 8, 60
 _LONGEST = frozenset({"answers to reads", "answers to reads of a dry run"})
+SERVER_ANSWERS = ("409-conflict", "422", "429-retry-after", "500", "reset", "stored-reset")
+NOT_ON_SERVER = frozenset({"namespace-ending", "definition-narrowed"})
 _JOURNAL = "write apply-result.json.journal.jsonl"
 
 Listing = Callable[[Player, str], Iterator[Point]]
@@ -152,6 +155,31 @@ def ci() -> list[Part]:
     return [part for world in MAIN_WORLDS for part in _main(world)] + [
         part for world in OTHER_WORLDS for part in _other(world)
     ]
+
+
+def server() -> list[Part]:
+    """Return what is played on a real API server: at every write kills, and the answers and races that differ there.
+
+    A namespace that is ending needs controllers that are not there, and a narrowed definition takes effect when the
+    server chooses; both are played on the local API.
+    """
+    world = MAIN_WORLDS[0]
+    races = thinned("races", "team-a")
+    return [
+        *shares(world, "answers to writes", faults_of(EVERYTHING["answers to writes"], SERVER_ANSWERS), 4),
+        Part(world, "kills at writes", at_writes(EVERYTHING["kills at requests"])),
+        *shares(world, "races", faults_of(races, {race.name for race in RACES} - NOT_ON_SERVER), 3),
+    ]
+
+
+def faults_of(listing: Listing, names: Collection[str]) -> Listing:
+    """Return the points whose faults have one of these names."""
+    return lambda player, world: (point for point in listing(player, world) if point.fault().name in names)
+
+
+def at_writes(listing: Listing) -> Listing:
+    """Return the points at writes."""
+    return lambda player, world: (point for point in listing(player, world) if ", GET " not in point.place)
 
 
 def quick() -> Part:

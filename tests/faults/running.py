@@ -46,6 +46,9 @@ def run_command(scene: Scene, fault: Fault, argv: Sequence[str], *, commit: bool
     running = stage.launcher.start(job, lambda seconds: fault.slept(scene, seconds))
     scene.started(running)
     ending = running.wait()
+    if stage.witness.troubles:
+        trouble = stage.witness.troubles[0]
+        raise RuntimeError(f"{name}: the suite itself failed: {trouble!r}") from trouble
     scene.circumstances.disk_failed_at = _read_synced(Path(job.synced))[1]
     return RunEvidence(
         name=name,

@@ -9,7 +9,16 @@ import msgspec
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID, RECONCILIATION_PAUSED
 from aim_api.crds import load_crds
-from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, AIM_PROFILE_CACHE, AIM_SERVICE, INFERENCE_SERVICE, NAMESPACE, Kind
+from aim_api.kinds import (
+    AIM_ARTIFACT,
+    AIM_PROFILE,
+    AIM_PROFILE_CACHE,
+    AIM_SERVICE,
+    INFERENCE_SERVICE,
+    LEGACY_VERSION,
+    NAMESPACE,
+    Kind,
+)
 from aim_rehearsal.apiserver import Request, Response
 from aim_rehearsal.client import ApiError
 from aim_rehearsal.operator import Misbehaviour
@@ -132,15 +141,17 @@ def _churn_status(scene: Scene, target: Target, arrival: Arrival) -> None:
 def _replace(scene: Scene, target: Target, arrival: Arrival) -> None:
     """Delete the object and make one of the same name and content."""
     admin = scene.admin
-    old = admin.get(target.kind, target.namespace, target.name)
-    admin.delete(target.kind, target.namespace, target.name)
+    # A service that names a template can only be created at the version that has templates.
+    kind = target.kind.at(LEGACY_VERSION) if target.kind is AIM_SERVICE else target.kind
+    old = admin.get(kind, target.namespace, target.name)
+    admin.delete(kind, target.namespace, target.name)
     fresh = copy.deepcopy(old)
     for name in _SERVER_FIELDS:
         fresh["metadata"].pop(name, None)
     status = fresh.pop("status", None)
-    made = admin.create(target.kind, fresh, manager=_ADMINISTRATOR)
+    made = admin.create(kind, fresh, manager=_ADMINISTRATOR)
     if status:
-        admin.replace(target.kind, {**made, "status": status}, manager=_ADMINISTRATOR, subresource="status")
+        admin.replace(kind, {**made, "status": status}, manager=_ADMINISTRATOR, subresource="status")
 
 
 def _delete(scene: Scene, target: Target, arrival: Arrival) -> None:

@@ -49,7 +49,7 @@ class LockstepOperator(BridgeOperator):
         self._seen = 0
         self._patience = 0.0
         self._beginning: tuple[dict[str, str], list[Any]] = ({}, [])
-        self._kinds = {_collection(kind): kind for kind in WATCHED if kind.name not in SELECTORS}
+        self._kinds = {collection_of(kind): kind for kind in WATCHED if kind.name not in SELECTORS}
 
     def start(self) -> None:
         """Read everything and work it off."""
@@ -157,5 +157,6 @@ class LockstepOperator(BridgeOperator):
         """The slowness is in ``work``."""
 
 
-def _collection(kind: Kind) -> str:
+def collection_of(kind: Kind) -> str:
+    """Return plural and group of a kind, by which changes are known."""
     return f"{kind.plural}.{kind.group}" if kind.group else kind.plural

@@ -93,7 +93,7 @@ class Stage:
                 self._spoiled = True
         if self._spoiled:
             self._build()
-        os.truncate(self._audit, 0)
+        self._forget_audit()
         self.let_operator_be(misbehaviour)
 
     def spoil(self) -> None:
@@ -209,15 +209,8 @@ class Stage:
         self._built += 1
         directory = self._directory / f"stage-{self._built}"
         directory.mkdir(mode=0o700)
-        self._audit = directory / "audit.jsonl"
         self.witness = Witness()
-        self.server = self._stack.enter_context(
-            LocalApiServer(
-                identities={**IDENTITIES, RIVAL: ()}, faults=self.witness, audit_path=self._audit, audit_limit=10
-            )
-        )
-        self.server.install_crds(load_crds())
-        self.server.seed([*role_objects(), _same_rights(RIVAL)])
+        self.server = self._serve(directory)
         apply_world(self.world, self.admin)
         self.operator = LockstepOperator(self.server, DirectClient(self.server, OPERATOR), self._settings())
         self.operator.start()
@@ -231,6 +224,21 @@ class Stage:
         self.operator.remember()
         self._before = self.observe()
         self._spoiled = False
+
+    def _serve(self, directory: Path) -> LocalApiServer:
+        """Start the server, with its definitions and rights, and the audit log."""
+        self._audit = directory / "audit.jsonl"
+        server = self._stack.enter_context(
+            LocalApiServer(
+                identities={**IDENTITIES, RIVAL: ()}, faults=self.witness, audit_path=self._audit, audit_limit=10
+            )
+        )
+        server.install_crds(load_crds())
+        server.seed([*role_objects(), _same_rights(RIVAL)])
+        return server
+
+    def _forget_audit(self) -> None:
+        os.truncate(self._audit, 0)
 
     def _undo(self) -> None:
         store, began = self.server.store, self._base

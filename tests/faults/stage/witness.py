@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from aim_rehearsal.apiserver import Request, Response
+from aim_rehearsal.apiserver import DropConnectionError, Request, Response
 from tests.faults.checking.evidence import Arrival
 
 Before = Callable[[Arrival, Request], Response | None]
@@ -23,6 +23,7 @@ class Witness:
         other: the header of another run of the tool, which is not watched.
         other_wrote: told when that one has written something.
         look: adds to an arrival what the files are like.
+        troubles: what went wrong in the suite itself while it looked or acted; a server would hide it in an answer.
     """
 
     authorization: str = ""
@@ -32,15 +33,25 @@ class Witness:
     after: After = lambda arrival, request, response: None
     look: Callable[[Arrival], None] = lambda arrival: None
     arrivals: list[Arrival] = field(default_factory=list)
+    troubles: list[BaseException] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _now: threading.local = field(default_factory=threading.local)
 
     def begin(self, look: Callable[[Arrival], None], before: Before, after: After) -> None:
         """Begin to watch a new run."""
         self.look, self.before, self.after = look, before, after
-        self.arrivals = []
+        self.arrivals, self.troubles = [], []
 
     def __call__(self, request: Request, response: Response | None) -> Response | None:
+        try:
+            return self._see(request, response)
+        except DropConnectionError:
+            raise
+        except Exception as trouble:
+            self.troubles.append(trouble)
+            raise DropConnectionError from trouble
+
+    def _see(self, request: Request, response: Response | None) -> Response | None:
         who = request.headers.get("authorization")
         if getattr(self._now, "aside", False) or who != self.authorization:
             if who == self.other and response is not None and request.method != "GET" and response.status < 300:

@@ -80,6 +80,7 @@ class ControlPlane:
         self._running: list[Program] = []
         self._controllers: Program | None = None
         self._clients: dict[str | None, Client] = {}
+        self._storage: Client | None = None
         self._etcd_port, self._peer_port, self._api_port = ReservedPort(), ReservedPort(), ReservedPort()
         self.url = f"https://{LOOPBACK}:{self._api_port.number}"
 
@@ -110,6 +111,9 @@ class ControlPlane:
         for client in self._clients.values():
             client.close()
         self._clients.clear()
+        if self._storage is not None:
+            self._storage.close()
+            self._storage = None
         while self._running:
             # Last started, first stopped: kube-apiserver waits for an etcd that has gone.
             self._running.pop().stop()
@@ -234,15 +238,21 @@ class ControlPlane:
 
         Older resource versions are then gone, for lists once kube-apiserver has dropped its own snapshots (15 s).
         """
-        etcd = Client(f"http://{LOOPBACK}:{self._etcd_port.number}", self.ca_file, None)
-        try:
-            answer = etcd.post("/v3/kv/range", {"key": _base64(_COMPACTED_KEY)}).expect(200)
-            revision = get_str(answer.body, "header", "revision") or ""
-            etcd.post("/v3/kv/put", {"key": _base64(_COMPACTED_KEY), "value": _base64(revision)}).expect(200)
-            etcd.post("/v3/kv/compaction", {"revision": revision, "physical": True}).expect(200)
-        finally:
-            etcd.close()
+        answer = self.etcd("range", {"key": _base64(_COMPACTED_KEY)})
+        revision = get_str(answer, "header", "revision") or ""
+        self.etcd("put", {"key": _base64(_COMPACTED_KEY), "value": _base64(revision)})
+        self.etcd("compaction", {"revision": revision, "physical": True})
         return int(revision)
+
+    def etcd(self, request: str, body: JsonObject) -> JsonObject:
+        """Send a request to etcd's JSON interface, as ``range`` or ``txn``; keys and values are in base64."""
+        path = "/v3/kv/" + request
+        return self._etcd_client().post(path, body).expect(200).object
+
+    def _etcd_client(self) -> Client:
+        if self._storage is None:
+            self._storage = Client(f"http://{LOOPBACK}:{self._etcd_port.number}", self.ca_file, None)
+        return self._storage
 
     # Files and arguments
 
