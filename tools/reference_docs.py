@@ -1,14 +1,14 @@
 """Write the reference pages that are made from the code: ``python tools/reference_docs.py``."""
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from aim_rehearsal.faults import Trouble
 from aim_rehearsal.worlds import load_world, world_names
 from aim_template_migration.cli.commands.explain import all_codes
 from aim_template_migration.cli.exit_codes import EXIT_CODES
-from aim_template_migration.cli.parser import COMMANDS, PROG, Parser, build_parser
+from aim_template_migration.cli.parser import COMMANDS, PROG
+from aim_template_migration.cli.parser_contents import Option, commands, description, groups, usage
 from aim_template_migration.rehearsing.faults import DEADLINE_SECONDS, FAULTS, Fault
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -89,35 +89,18 @@ def reference_pages() -> Mapping[str, str]:
 
 
 def _commands() -> str:
-    parser = build_parser()
     lines = [_MADE, "", "# Commands", ""]
     lines += [f"- [`{command.name}`](#{command.name}): {command.summary}" for command in COMMANDS]
-    for name, sub in _subparsers(parser).items():
-        usage = sub.format_usage().removeprefix("usage: ").strip()
-        lines += ["", f"## {name}", "", " ".join((sub.description or "").split()), "", "```", usage, "```"]
-        for group in sub._action_groups:  # noqa: SLF001 - argparse has no public way to look at its groups
-            rows = list(_rows(group))
-            if rows:
-                lines += ["", f"{(group.title or '').capitalize()}:", "", *rows]
+    for name, parser in commands().items():
+        lines += ["", f"## {name}", "", description(parser), "", "```", usage(parser), "```"]
+        for group in groups(parser):
+            lines += ["", f"{group.title}:", "", *(_row(option) for option in group.options)]
     return "\n".join(lines) + "\n"
 
 
-def _subparsers(parser: Parser) -> Mapping[str, argparse.ArgumentParser]:
-    for action in parser._actions:  # noqa: SLF001
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            return action.choices
-    return {}
-
-
-def _rows(group: "argparse._ArgumentGroup") -> Iterator[str]:
-    for action in group._group_actions:  # noqa: SLF001
-        if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):  # noqa: SLF001
-            continue
-        value = action.metavar if isinstance(action.metavar, str) else ""
-        if action.choices and not value:
-            value = "|".join(str(choice) for choice in action.choices)
-        names = ", ".join(action.option_strings)
-        yield f"- `{f'{names} {value}'.strip() or action.dest}`: {action.help}"
+def _row(option: Option) -> str:
+    called = f"{', '.join(option.names)} {option.value}".strip()
+    return f"- `{called}`: {option.help}"
 
 
 def _codes() -> str:

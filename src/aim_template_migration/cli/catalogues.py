@@ -10,7 +10,13 @@ from aim_template_migration.rehearsing.faults import FAULTS, Fault
 
 
 class WorldEntry(Document, frozen=True):
-    """One sample fleet: its name, what it shows, and every outcome and reason in its plan."""
+    """One sample fleet.
+
+    Attributes:
+        name: its name, for ``--world``.
+        summary: what it shows.
+        codes: every outcome and reason in its plan.
+    """
 
     name: str
     summary: str
@@ -18,7 +24,11 @@ class WorldEntry(Document, frozen=True):
 
 
 class WorldList(Document, frozen=True):
-    """The answer of ``rehearse --list-worlds``."""
+    """The answer of ``rehearse --list-worlds``.
+
+    Attributes:
+        worlds: every sample fleet.
+    """
 
     api_version: str
     kind: str
@@ -26,7 +36,13 @@ class WorldList(Document, frozen=True):
 
 
 class FaultStep(Document, frozen=True):
-    """A step at which a fault can come up, the code with which its unit ends (empty for a success), and what to do."""
+    """A step at which a fault can come up.
+
+    Attributes:
+        step: the step's name.
+        code: the code with which its unit ends; empty for a success.
+        next_step: what an administrator does.
+    """
 
     step: str
     code: str
@@ -34,7 +50,16 @@ class FaultStep(Document, frozen=True):
 
 
 class FaultEntry(Document, frozen=True):
-    """One fault: its name, what happens, where it can come up, what the tool does about it, and what a rerun does."""
+    """One fault.
+
+    Attributes:
+        name: its name, for ``--fault``.
+        summary: what happens.
+        takes_step: whether ``--fault NAME@STEP`` can name where.
+        steps: where it can come up, the default first.
+        answer: what the tool does about it.
+        rerun: what a rerun does.
+    """
 
     name: str
     summary: str
@@ -45,7 +70,11 @@ class FaultEntry(Document, frozen=True):
 
 
 class FaultList(Document, frozen=True):
-    """The answer of ``rehearse --list-faults``."""
+    """The answer of ``rehearse --list-faults``.
+
+    Attributes:
+        faults: every fault.
+    """
 
     api_version: str
     kind: str

@@ -27,7 +27,7 @@ from aim_template_migration.cli.options import (
     validate,
     verify,
 )
-from aim_template_migration.version import __version__
+from aim_template_migration.version import __version__, build_commit
 
 NAME = "aim-template-migration"
 _PLUGIN = "kubectl-aim_template_migration"
@@ -203,7 +203,7 @@ def build_parser(prog: str = PROG) -> Parser:
         ),
         epilog=f"exit codes (of those that apply, the first):\n{exit_code_lines()}",
     )
-    parser.add_argument("--version", action="version", version=f"{NAME} {__version__}")
+    parser.add_argument("--version", action="version", version=_version_facts())
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
         sub = commands.add_parser(
@@ -211,6 +211,12 @@ def build_parser(prog: str = PROG) -> Parser:
         )
         command.declare(sub)
     return parser
+
+
+def _version_facts() -> str:
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    commit = build_commit()
+    return f"{NAME} {__version__} ({f'commit {commit}, ' if commit else ''}Python {python})"
 
 
 def exit_code_lines() -> str:

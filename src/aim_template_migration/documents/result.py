@@ -129,7 +129,7 @@ class UnitResult(Document, frozen=True):
 
 
 class ApplyResult(Document, frozen=True):
-    """The whole result. ``in_flight`` and ``units`` hold what is under way or failed while state is ``incomplete``."""
+    """The whole result. ``inFlight`` and ``units`` hold what is under way or failed while state is ``incomplete``."""
 
     schema: str = msgspec.field(name="$schema")
     api_version: str

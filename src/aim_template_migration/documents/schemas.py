@@ -11,6 +11,9 @@ import msgspec
 from aim_api.tree import JsonObject, as_object, get_map, get_str
 from aim_template_migration.documents.conversion import SCHEMA_URI as LEDGER_URI
 from aim_template_migration.documents.conversion import ConversionLedger
+from aim_template_migration.documents.evidence import DedicatedEvidence
+from aim_template_migration.documents.field_meanings import meaning
+from aim_template_migration.documents.handoff import HandoffCheck
 from aim_template_migration.documents.inspection import SCHEMA_URI as INSPECTION_URI
 from aim_template_migration.documents.inspection import Inspection
 from aim_template_migration.documents.journal import Entry
@@ -30,6 +33,8 @@ from aim_template_migration.documents.verification import Verification
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ATTRIBUTE = re.compile(r"^    (\w+): (.+?)(?=^    \w+: |\Z)", re.DOTALL | re.MULTILINE)
 JOURNAL_URI = PLAN_URI.replace("plan-v1", "journal-line-v1")
+EVIDENCE_URI = PLAN_URI.replace("plan-v1", "dedicated-evidence-v1")
+HANDOFF_URI = PLAN_URI.replace("plan-v1", "handoff-check-v1")
 
 
 class JournalLine(Document, frozen=True):
@@ -56,6 +61,8 @@ _DOCUMENTS: tuple[tuple[str, type[Document]], ...] = (
     (PREFLIGHT_URI, Preflight),
     (LEDGER_URI, ConversionLedger),
     (VALIDATION_URI, ValidationReport),
+    (EVIDENCE_URI, DedicatedEvidence),
+    (HANDOFF_URI, HandoffCheck),
 )
 
 
@@ -65,23 +72,26 @@ def schema_files() -> Mapping[str, bytes]:
 
 
 def _encode(uri: str, document: type[Document]) -> bytes:
-    (reference,), definitions = msgspec.json.schema_components([document])
-    described: JsonObject = {name: _described(definition) for name, definition in definitions.items()}
-    schema: JsonObject = {"$schema": _DIALECT, "$id": uri, **reference, "$defs": described}
+    schema: JsonObject = {"$schema": _DIALECT, "$id": uri, **described_schema(document)}
     return msgspec.json.format(msgspec.json.encode(schema, order="sorted"), indent=2) + b"\n"
 
 
-def _described(definition: JsonObject) -> JsonObject:
+def described_schema(document: type[Document]) -> JsonObject:
+    """Return the schema of a document: a reference to its definition, and all definitions, every field described."""
+    (reference,), definitions = msgspec.json.schema_components([document])
+    described: JsonObject = {name: _described(name, definition) for name, definition in definitions.items()}
+    return {**reference, "$defs": described}
+
+
+def _described(type_name: str, definition: JsonObject) -> JsonObject:
     """Move what a docstring says of each attribute to the property itself, where editors show it."""
     text, _, attributes = (get_str(definition, "description") or "").partition("\n\nAttributes:\n")
     said = {_camel(name): " ".join(words.split()) for name, words in _ATTRIBUTE.findall(attributes)}
-    properties: JsonObject = {
-        name: {
-            **as_object(get_map(definition, "properties", name)),
-            **({"description": said[name]} if name in said else {}),
-        }
-        for name in get_map(definition, "properties")
-    }
+    properties: JsonObject = {}
+    for name in get_map(definition, "properties"):
+        words = said.get(name) or meaning(type_name, name)
+        shape = as_object(get_map(definition, "properties", name))
+        properties[name] = {**shape, "description": words} if words else shape
     return {**definition, "description": " ".join(text.split()), "properties": properties}
 
 

@@ -1,4 +1,6 @@
 import json
+import platform
+import re
 import subprocess
 import sys
 
@@ -42,7 +44,9 @@ def test_an_option_before_the_command_is_sent_behind_it(aim, option):
 
 def test_version(aim):
     ran = aim("--version")
-    assert (ran.code, ran.out) == (0, f"aim-template-migration {__version__}\n")
+    assert ran.code == 0
+    facts = rf"(commit [0-9a-f]{{40}}\+?, )?Python {platform.python_version()}"
+    assert re.fullmatch(rf"aim-template-migration {__version__} \({facts}\)\n", ran.out)
 
 
 def test_no_command_shows_help_on_stderr(aim):

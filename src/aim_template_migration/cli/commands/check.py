@@ -27,7 +27,13 @@ KIND = "PlanCheck"
 
 
 class EditFinding(Document, frozen=True):
-    """One edit since the plan was made, and whether apply accepts it."""
+    """One edit since the plan was made, and whether apply accepts it.
+
+    Attributes:
+        where: the unit or target, and the field.
+        what: what was done to it.
+        allowed: whether apply accepts the edit.
+    """
 
     where: str
     what: str
@@ -38,7 +44,10 @@ class PlanCheck(Document, frozen=True):
     """What ``check`` found.
 
     Attributes:
+        path: the plan that was checked.
+        plan_sha256: SHA-256 of its bytes.
         accepted: whether apply would accept the plan's file.
+        edits: every edit since the plan was made.
         problems: every other thing that apply would refuse, each a sentence.
         revalidated: whether the units were revalidated on the cluster.
         live: what apply would stop units for, as the cluster is now.

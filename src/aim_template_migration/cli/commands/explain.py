@@ -25,7 +25,14 @@ _EXIT_ADVICE = {
 
 
 class ExplainedCode(Document, frozen=True):
-    """One code."""
+    """One code.
+
+    Attributes:
+        code: its word, or the number of an exit code.
+        kind: what sort of code it is, such as ``reason`` or ``stepFailure``.
+        summary: when it is given.
+        advice: what an administrator does.
+    """
 
     code: str
     kind: str
@@ -34,7 +41,11 @@ class ExplainedCode(Document, frozen=True):
 
 
 class CodeList(Document, frozen=True):
-    """The answer of ``explain``."""
+    """The answer of ``explain``.
+
+    Attributes:
+        codes: those that were asked for.
+    """
 
     api_version: str
     kind: str

@@ -24,7 +24,14 @@ KIND = "ReportWritten"
 
 
 class ReportWritten(Document, frozen=True):
-    """The answer: where the page is, and how many units of it are in each state."""
+    """The answer: where the page is, and how many units of it are in each state.
+
+    Attributes:
+        file: path of the page.
+        bytes: its length.
+        plans: paths of the plans that it shows.
+        counts: units by state.
+    """
 
     api_version: str
     kind: str

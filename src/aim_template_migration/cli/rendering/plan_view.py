@@ -24,7 +24,13 @@ KIND = "PlanView"
 
 
 class OutcomeCount(Document, frozen=True):
-    """How many units have an outcome."""
+    """How many units have an outcome.
+
+    Attributes:
+        outcome: the code of the outcome.
+        disposition: ``automatic``, ``manual`` or ``skip``.
+        units: how many.
+    """
 
     outcome: str
     disposition: str
@@ -32,7 +38,13 @@ class OutcomeCount(Document, frozen=True):
 
 
 class ReasonCount(Document, frozen=True):
-    """How many units a reason blocks, and how many of them it blocks alone."""
+    """How many units a reason blocks, and how many of them it blocks alone.
+
+    Attributes:
+        code: the reason.
+        units: how many have it.
+        alone: how many have no other reason.
+    """
 
     code: str
     units: int
@@ -40,7 +52,12 @@ class ReasonCount(Document, frozen=True):
 
 
 class WarningCount(Document, frozen=True):
-    """How many units carry a warning."""
+    """How many units carry a warning.
+
+    Attributes:
+        code: the warning.
+        units: how many.
+    """
 
     code: str
     units: int
@@ -50,7 +67,21 @@ class PlanView(Document, frozen=True):
     """A plan as ``show`` prints it; totals are those of the whole plan, ``units`` those that were asked for.
 
     Attributes:
-        edited: whether plan.json differs from its generated copy; None where there is no copy.
+        path: path of the plan.
+        plan_sha256: SHA-256 of its bytes.
+        edited: whether plan.json differs from its generated copy; null where there is no copy.
+        plan_id: the plan's id.
+        generated_at: when the plan was made, UTC.
+        cluster: which cluster it was made on.
+        namespaces: the namespaces that were named.
+        runtime_projection_mode: what the administrator stated of the operator.
+        totals: units by disposition.
+        outcomes: how many units have which outcome.
+        reasons: how many units each reason blocks.
+        unit_warnings: how many units carry which warning.
+        warnings: what was found about the whole plan.
+        forecast: what a commit will ask of the API server.
+        units: the units that were asked for, as in the plan.
         evidence: paths of the Dedicated evidence files.
         targets: the objects that the shown units create.
     """
