@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from aim_api.tree import Json
 
 MAX_NAME = 63
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _ENV_FIELD_ORDER = ("name", "value", "valueFrom")
 
 
@@ -114,7 +115,7 @@ def _go_json(value: Json) -> str:
         for key in sorted(value):
             flat += [key, value[key]]
         value = flat
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = _COMPACT.encode(value)
     for character, escape in (
         ("<", "\\u003c"),
         (">", "\\u003e"),

@@ -15,8 +15,8 @@ Key = str | int
 def get(value: Json, *keys: Key) -> Json:
     """Return the value below ``value`` at ``keys``, or None where any step is absent or of another shape."""
     for key in keys:
-        if isinstance(value, dict) and isinstance(key, str):
-            value = value.get(key)
+        if isinstance(value, dict):
+            value = value.get(key)  # type: ignore[arg-type]  # an index is no key of a JSON object, and finds nothing
         elif isinstance(value, list) and isinstance(key, int) and -len(value) <= key < len(value):
             value = value[key]
         else:
@@ -32,8 +32,9 @@ def has(value: Json, *keys: Key) -> bool:
 
 def get_str(value: Json, *keys: Key) -> str | None:
     """Return the string at ``keys``, or None."""
-    found = get(value, *keys)
-    return found if isinstance(found, str) else None
+    for key in keys:  # not by get: nothing is called as often as this
+        value = value.get(key) if isinstance(value, dict) else get(value, key)  # type: ignore[arg-type]
+    return value if isinstance(value, str) else None
 
 
 def get_int(value: Json, *keys: Key) -> int | None:

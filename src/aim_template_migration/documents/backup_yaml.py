@@ -6,11 +6,12 @@ YAML.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from aim_api.tree import Json, JsonObject
 
+_QUOTING = json.JSONEncoder(ensure_ascii=False)
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"})
 _ESCAPED = re.compile("[\u007f-\u009f\u2028\u2029\ufeff\ud800-\udfff]")
@@ -22,53 +23,60 @@ def join_documents(head: str, documents: Iterable[str]) -> str:
     return comment + "".join(f"---\n{document}" for document in documents)
 
 
-def emit(value: Json, *, list_indent: str = "") -> str:
+def emit(value: Json, *, list_indent: str = "", change: Callable[[str], str] = str) -> str:
     """Return one value as a YAML document in block style, with a final newline.
 
     Args:
         value: the value.
         list_indent: how much further than its key a list begins.
+        change: what is written in the place of a string value; keys stay.
     """
-    parts: list[str] = []
+    emitter = _Emitter(list_indent, change)
     if isinstance(value, dict) and value:
-        _add_object(parts, value, "", "", list_indent)
+        emitter.add_object(value, "", "")
     elif isinstance(value, list) and value:
-        _add_list(parts, value, "", list_indent)
+        emitter.add_list(value, "", "")
     else:
-        parts = [scalar_text(value), "\n"]
-    return "".join(parts)
+        return f"{scalar_text(change(value) if isinstance(value, str) else value)}\n"
+    return "".join(emitter.lines)
 
 
-def _add_object(parts: list[str], value: JsonObject, start: str, indent: str, list_indent: str) -> None:
-    """Add the lines of an object; ``start`` stands before its first key, ``indent`` before the others."""
-    for key, item in value.items():
-        name = _text(key)
-        if isinstance(item, str):
-            parts.append(f"{start}{name}: {_text(item)}\n")
-        elif isinstance(item, dict) and item:
-            parts.append(f"{start}{name}:\n")
-            below = f"{indent}  "
-            _add_object(parts, item, below, below, list_indent)
-        elif isinstance(item, list) and item:
-            parts.append(f"{start}{name}:\n")
-            _add_list(parts, item, f"{indent}{list_indent}", list_indent)
-        else:
-            parts.append(f"{start}{name}: {json.dumps(item)}\n")
-        start = indent
+class _Emitter:
+    """Collects the lines of one document."""
 
+    def __init__(self, list_indent: str, change: Callable[[str], str]) -> None:
+        self.lines: list[str] = []
+        self._list_indent = list_indent
+        self._change = change
 
-def _add_list(parts: list[str], value: list[Json], indent: str, list_indent: str, start: str | None = None) -> None:
-    """Add the lines of a list; ``start`` stands before its first dash, by default the indent."""
-    start = indent if start is None else start
-    below = f"{indent}  "
-    for item in value:
-        if isinstance(item, dict) and item:
-            _add_object(parts, item, f"{start}- ", below, list_indent)
-        elif isinstance(item, list) and item:
-            _add_list(parts, item, below, list_indent, f"{start}- ")
-        else:
-            parts.append(f"{start}- {scalar_text(item)}\n")
-        start = indent
+    def add_object(self, value: JsonObject, start: str, indent: str) -> None:
+        """Add the lines of an object; ``start`` stands before its first key, ``indent`` before the others."""
+        lines, change = self.lines, self._change
+        for key, item in value.items():
+            name = _text(key)
+            if isinstance(item, str):
+                lines.append(f"{start}{name}: {_text(change(item))}\n")
+            elif isinstance(item, dict) and item:
+                lines.append(f"{start}{name}:\n")
+                self.add_object(item, f"{indent}  ", f"{indent}  ")
+            elif isinstance(item, list) and item:
+                lines.append(f"{start}{name}:\n")
+                below = f"{indent}{self._list_indent}"
+                self.add_list(item, below, below)
+            else:
+                lines.append(f"{start}{name}: {json.dumps(item)}\n")
+            start = indent
+
+    def add_list(self, value: list[Json], start: str, indent: str) -> None:
+        """Add the lines of a list; ``start`` stands before its first dash, ``indent`` before the others."""
+        for item in value:
+            if isinstance(item, dict) and item:
+                self.add_object(item, f"{start}- ", f"{indent}  ")
+            elif isinstance(item, list) and item:
+                self.add_list(item, f"{start}- ", f"{indent}  ")
+            else:
+                self.lines.append(f"{start}- {scalar_text(self._change(item) if isinstance(item, str) else item)}\n")
+            start = indent
 
 
 def scalar_text(value: Json) -> str:
@@ -89,4 +97,4 @@ def reads_alike(text: str) -> bool:
 
 def quoted_text(text: str) -> str:
     """Return a string as a JSON string, which is valid YAML."""
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", _QUOTING.encode(text))

@@ -7,6 +7,7 @@ examples show. Planning, conversion, the loss ledger and the reference page all 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from aim_api.tree import Json, Key
 
@@ -72,12 +73,16 @@ class FateTable:
             for part in fate.path.replace("[]", ".[]").split("."):
                 node = node.children.setdefault(part, _Node())
             node.fate = fate
+        self._search = lru_cache(maxsize=4096)(self._look_up)  # a fleet's objects have few paths
 
     def find(self, path: Iterable[Key], value: Json = None) -> FieldFate | None:
         """Return the fate of the field at a concrete path, or None where the table does not know it.
 
         An empty object or list where the table knows fields further down counts as known: it holds nothing.
         """
+        return self._search(tuple(path), empty=value in ({}, []))
+
+    def _look_up(self, path: tuple[Key, ...], *, empty: bool) -> FieldFate | None:
         node, everything = self._root, None
         for key in path:
             part = "[]" if isinstance(key, int) else key
@@ -89,7 +94,7 @@ class FateTable:
         everything = node.children.get("**", everything)
         if node.fate is None and everything is not None:
             return everything.fate
-        if node.fate is None and node.children and value in ({}, []):
+        if node.fate is None and node.children and empty:
             return next(_fates_below(node))
         return node.fate
 

@@ -6,6 +6,7 @@ replaced when the objects were read.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL, AIM_SERVICE, DEPLOYMENT, LEGACY_VERSION, PVC
@@ -48,7 +49,7 @@ def backup_documents(cases: Iterable[Case]) -> dict[BackupKey, str]:
         for item in _predecessors(case):
             key = (item.kind.name, item.namespace, item.name)
             if key not in found:
-                found[key] = _emitted(_stated(item))
+                found[key] = emit(_stated(item), change=_without_uid)
     return found
 
 
@@ -92,12 +93,6 @@ def _stated(item: Observed) -> JsonObject:
     return {"apiVersion": _api_version(item), "kind": item.kind.name, "metadata": metadata, "spec": spec}
 
 
-def _emitted(state: JsonObject) -> str:
-    """Return the YAML of an object without the UIDs that stand in it; few objects have any."""
-    text = emit(state)
-    return emit(_without_uids(state)) if _UID.search(text) else text
-
-
 def _is_desired(annotation: str) -> bool:
     return annotation not in _TOOL_ANNOTATIONS and not annotation.startswith(_CONTROLLER_PREFIXES)
 
@@ -110,9 +105,14 @@ def _api_version(item: Observed) -> str:
     return item.kind.at(LEGACY_VERSION).api_version if legacy else item.kind.api_version
 
 
+@lru_cache(maxsize=8192)
+def _without_uid(text: str) -> str:
+    return _UID.sub(_UID_MARKER, text)
+
+
 def _without_uids(value: Json) -> Json:
     if isinstance(value, str):
-        return _UID.sub(_UID_MARKER, value)
+        return _without_uid(value)
     if isinstance(value, dict):
         return {key: _without_uids(item) for key, item in value.items()}
     return [_without_uids(item) for item in value] if isinstance(value, list) else value

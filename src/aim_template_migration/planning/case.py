@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, AIM_PROFILE_CACHE, Kind
 from aim_api.tree import JsonObject, get_map, get_str
+from aim_template_migration.derived import derived
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import Finding, Reference
 from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
@@ -16,7 +17,7 @@ from aim_template_migration.planning.snapshot import Observed, Snapshot, referen
 Findings = Iterator[Finding]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """Everything that the checks of one service look at.
 
@@ -46,12 +47,12 @@ class Case:
         """The kind of the target profile: cluster-scoped for a cluster template."""
         return AIM_CLUSTER_PROFILE if self.closure.cluster_template else AIM_PROFILE
 
-    @property
+    @derived
     def profile_reference(self) -> Reference:
         """The target profile."""
         return reference_to(self.profile_kind, self.service.namespace, self.closure.profile_name)
 
-    @property
+    @derived
     def cache_reference(self) -> Reference:
         """The target cache."""
         name = get_str(self.cache_body, "metadata", "name") or ""

@@ -48,7 +48,7 @@ class Join:
     field: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """One model source of the template, with the artifacts that hold it.
 
@@ -68,17 +68,17 @@ class Claim:
     entry: JsonObject
     pvcs: Mapping[str, Observed]
 
-    @property
+    @derived
     def ownerless(self) -> tuple[Observed, ...]:
         """The artifacts that a Shared cache may adopt: any owner of any kind makes an artifact Dedicated."""
         return tuple(item for item in self.matching if not item.owner_references)
 
-    @property
+    @derived
     def candidates(self) -> tuple[Observed, ...]:
         """The artifacts that concern this service: adoptable or reported; all of that URI where there are none."""
         return _candidates(self.matching, self.entry)
 
-    @property
+    @derived
     def artifact(self) -> Observed | None:
         """The one artifact that will be adopted, if there is exactly one."""
         return self.ownerless[0] if len(self.ownerless) == 1 else None
@@ -123,7 +123,7 @@ class Closure:
     cluster_profile: Observed | None
     profile_cache: Observed | None
 
-    @property
+    @derived
     def inference_service(self) -> Observed | None:
         """The one InferenceService that the service controls, if it is the only one of its name or label."""
         only = self.inference_services[0] if len(self.inference_services) == 1 else None

@@ -67,7 +67,7 @@ def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
         for key in sorted(key for key in values if _marking_tool(key)):
             yield f"metadata.{kind}[{key}]", _marking_tool(key)
     manager = observed.labels.get(MANAGED_BY, "")
-    if manager and _MANAGED_BY_TOOLS.search(manager):
+    if _is_outside_tool(manager):
         yield f"metadata.labels[{MANAGED_BY}]", manager
 
 
@@ -75,6 +75,11 @@ def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
 def _marking_tool(key: str) -> str:
     """Return the tool whose marker a key is, or an empty string; fleets have thousands of objects and few keys."""
     return next((tool for prefix, tool in _MARKERS if key.startswith(prefix) or f".{prefix}" in key), "")
+
+
+@lru_cache(maxsize=4096)
+def _is_outside_tool(manager: str) -> bool:
+    return _MANAGED_BY_TOOLS.search(manager) is not None
 
 
 def outside_managers(observed: Observed) -> tuple[str, ...]:

@@ -120,3 +120,11 @@ def test_kubectl_reads_every_hostile_text_as_it_was():
     command = ["kubectl", "annotate", "--local", "-o", "json", "-f", "-", "x=y"]
     answer = subprocess.run(command, input=emit(obj).encode(), capture_output=True, check=True)
     assert json.loads(answer.stdout)["data"] == data
+
+
+def test_values_can_be_changed_as_they_are_written_and_keys_stay():
+    value = {"a": "a", "b": ["a", {"a": "a"}, ["a"]], "c": 1}
+    assert emit(value, change=lambda text: text + ": x") == emit(
+        {"a": "a: x", "b": ["a: x", {"a": "a: x"}, ["a: x"]], "c": 1}
+    )
+    assert emit("a", change=str.upper) == "A\n"

@@ -1,6 +1,7 @@
 """Rows: which pipeline owns the service, caching mode, projection mode, bridge and CRDs."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from aim_api.bridge import COMPATIBLE_CONDITION
 from aim_api.kinds import (
@@ -95,7 +96,9 @@ def check_bridge(case: Case) -> Findings:
     elif not _compatible(service) and not accepts_observed_generation(case):
         message = f"no condition {COMPATIBLE_CONDITION}=True at its generation proves that the operator is the bridge"
         yield finding("BridgeNotProven", service, message, f"status.conditions[{COMPATIBLE_CONDITION}]")
-    yield from _check_crds(case)
+    identity, cluster_template = case.snapshot.cluster.identity, case.closure.cluster_template
+    for kind, message in _known_crd_faults(identity, cluster_template):
+        yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec.versions")
 
 
 def _compatible(service: Observed) -> bool:
@@ -109,9 +112,10 @@ def _observed(service: Observed) -> bool:
     return service.generation is not None and service.observed_generation == service.generation
 
 
-def _check_crds(case: Case) -> Findings:
-    for kind, message in crd_faults(case.snapshot.cluster.identity, cluster_template=case.closure.cluster_template):
-        yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec.versions")
+@lru_cache(maxsize=8)
+def _known_crd_faults(identity: ClusterIdentity, cluster_template: bool) -> tuple[tuple[Kind, str], ...]:  # noqa: FBT001
+    """Return the faults of the CRDs, which are the same for all services of a cluster."""
+    return tuple(crd_faults(identity, cluster_template=cluster_template))
 
 
 def crd_faults(identity: ClusterIdentity, *, cluster_template: bool = False) -> Iterator[tuple[Kind, str]]:
