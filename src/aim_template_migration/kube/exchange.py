@@ -10,6 +10,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from http.client import RemoteDisconnected
 from typing import Protocol
 
@@ -23,7 +24,7 @@ _CHUNK = 1 << 16
 _LONGEST_HEAD = 1 << 18
 _LONGEST_LINE = 1 << 12
 _TARGET = re.compile(r"/[!-~]*|https?://[!-~]+")
-_LINE_BREAK = re.compile(r"[\0\r\n]")
+_FORBIDDEN = re.compile(r"[\0\r\n]")
 _STATUS_LINE = re.compile(r"HTTP/1\.([01]) ([1-5][0-9]{2})(?: .*)?", re.DOTALL)
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*", re.DOTALL)
 _LENGTH = re.compile(r"[0-9]{1,15}")
@@ -59,7 +60,7 @@ def encode_request(
     lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in headers)]
     if body is not None:
         lines.append(f"Content-Length: {len(body)}")
-    if not _TARGET.fullmatch(target) or any(map(_LINE_BREAK.search, lines)):
+    if not _TARGET.fullmatch(target) or _FORBIDDEN.search("".join(lines)):
         raise ValueError("a header or the target of a request holds a character that may not stand there")
     head = "\r\n".join(lines).encode() + b"\r\n\r\n"
     return head + body if body else head
@@ -156,12 +157,17 @@ def _parse_head(head: bytes) -> tuple[str, int, Headers]:
         raise ProtocolError("what came is no HTTP answer")
     headers: dict[str, tuple[str, ...]] = {}
     for line in lines:
-        field = _FIELD.fullmatch(line)
-        if field is None:
-            raise ProtocolError("a header of the answer is none")
-        name = field[1].lower()
-        headers[name] = (*headers.get(name, ()), field[2])
+        name, value = _parse_field(line)
+        headers[name] = (*headers[name], value) if name in headers else (value,)
     return status_line[1], int(status_line[2]), headers
+
+
+@lru_cache(maxsize=1024)  # most headers are the same in every answer
+def _parse_field(line: str) -> tuple[str, str]:
+    field = _FIELD.fullmatch(line)
+    if field is None:
+        raise ProtocolError("a header of the answer is none")
+    return field[1].lower(), field[2]
 
 
 def _read_body(status: int, headers: Headers, received: _Received) -> tuple[bytearray, bool]:

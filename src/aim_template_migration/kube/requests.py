@@ -7,6 +7,7 @@ A write is built here and nowhere else. A dry run and a real write of the same t
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -316,10 +317,17 @@ def _path(kind: Kind, namespace: str | None, name: str | None, *, in_path: bool 
     """Return the URL path; ``in_path`` is False for a create, whose URL is that of the collection."""
     if namespace and not kind.namespaced:
         raise ValueError(f"{kind.name} is cluster-scoped and has no namespace")
-    parts = {"namespace": namespace, "name": name}
-    for field_name, part in parts.items():
-        # The rule of Kubernetes for path segments; it keeps a hand-edited name from reaching another URL.
-        if part is not None and (part in ("", ".", "..") or "/" in part or "%" in part):
-            raise ValueError(f"{part!r} is no valid {field_name} of {kind.name}")
-    encoded_namespace = quote(namespace, safe="") if namespace else None
-    return kind.path(encoded_namespace, quote(name, safe="") if name and in_path else None)
+    segments = [
+        None if part is None else _segment(part, field_name, kind.name)
+        for field_name, part in (("namespace", namespace), ("name", name))
+    ]
+    return kind.path(segments[0], segments[1] if in_path else None)
+
+
+@lru_cache(maxsize=4096)  # a unit's objects are read again and again
+def _segment(part: str, field_name: str, kind_name: str) -> str:
+    """Return a part of a URL's path, percent-encoded."""
+    # The rule of Kubernetes for path segments; it keeps a hand-edited name from reaching another URL.
+    if part in ("", ".", "..") or "/" in part or "%" in part:
+        raise ValueError(f"{part!r} is no valid {field_name} of {kind_name}")
+    return quote(part, safe="")

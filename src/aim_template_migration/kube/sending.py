@@ -2,8 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TypeVar
 
 from aim_template_migration.kube.answers import Answer, RawAnswer, Redact, interpret, no_usable_answer
@@ -139,34 +138,32 @@ class Sender:
         """Send a request; with ``until``, only if its turn comes before that moment of the clock."""
         headers = (*request.headers, *self._headers, *identity.headers)
         method, target, body = request.method, request.target, request.body
-        with self._slot(request, until):
-            try:
-                raw = self._transport.send(
-                    method, target, headers, body, client=identity.client_certificate, timeout=timeout
-                )
-            except NothingSentError as error:
-                cause = why_not_sent(error.__cause__, self._server)
-                raise RequestNotSent(request.action, cause.text, transient=cause.transient) from error
-            except AnswerLostError as error:
-                self._count(request)
-                raise self._lost(request, error, timeout) from error
-            except ConnectError as error:
-                raise CredentialsUnavailable(request.action, str(error)) from error
+        self._await_slot(request, until)
+        try:
+            raw = self._transport.send(
+                method, target, headers, body, client=identity.client_certificate, timeout=timeout
+            )
+        except NothingSentError as error:
+            cause = why_not_sent(error.__cause__, self._server)
+            raise RequestNotSent(request.action, cause.text, transient=cause.transient) from error
+        except AnswerLostError as error:
+            self._count(request)
+            raise self._lost(request, error, timeout) from error
+        except ConnectError as error:
+            raise CredentialsUnavailable(request.action, str(error)) from error
+        finally:
+            self._slots.release()
         self._count(request)
         self._answered = True
         return raw
 
-    @contextmanager
-    def _slot(self, request: PreparedRequest, until: float | None) -> Iterator[None]:
+    def _await_slot(self, request: PreparedRequest, until: float | None) -> None:
         left = None if until is None else until - self._pacing.monotonic()
         if not self._slots.acquire(timeout=None if left is None else max(0.0, left)):
             raise RequestNotSent(request.action, "its turn did not come in time, so that it was not sent")
-        try:
-            if left is not None and left < 0:
-                raise RequestNotSent(request.action, "its credentials came too late, so that it was not sent")
-            yield
-        finally:
+        if left is not None and left < 0:
             self._slots.release()
+            raise RequestNotSent(request.action, "its credentials came too late, so that it was not sent")
 
     def _count(self, request: PreparedRequest) -> None:
         with self._lock:
