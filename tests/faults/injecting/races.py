@@ -1,6 +1,7 @@
 """What others do while a run goes on: edits, replacements, deletions, status writers, other builds of the operator."""
 
 import copy
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ from tests.faults.injecting.scene import Fault, Scene
 _BY_PLURAL = {kind.plural: kind for kind in (AIM_SERVICE, AIM_ARTIFACT, AIM_PROFILE, AIM_PROFILE_CACHE)}
 _SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")
 _ADMINISTRATOR = "kubectl-edit"
+_PATIENCE_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _replace(scene: Scene, target: Target, arrival: Arrival) -> None:
     # A service that names a template can only be created at the version that has templates.
     kind = target.kind.at(LEGACY_VERSION) if target.kind is AIM_SERVICE else target.kind
     old = admin.get(kind, target.namespace, target.name)
+    admin.merge_patch(kind, target.namespace, target.name, {"metadata": {"finalizers": None}}, manager=_ADMINISTRATOR)
     admin.delete(kind, target.namespace, target.name)
     fresh = copy.deepcopy(old)
     for name in _SERVER_FIELDS:
@@ -169,8 +172,14 @@ def _create_other(scene: Scene, target: Target, arrival: Arrival) -> None:
 
 
 def _end_namespace(scene: Scene, target: Target, arrival: Arrival) -> None:
+    """Delete the namespace, and let its objects go before anything else happens."""
     scene.circumstances.touched |= {key for key in scene.stage.observe() if key[1] == target.namespace}
     scene.admin.delete(NAMESPACE, None, target.namespace)
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while any(key[1] == target.namespace for key in scene.stage.observe()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the objects of namespace {target.namespace} do not go")
+        scene.stage.operator.work()
 
 
 def _narrow_definition(scene: Scene, target: Target, arrival: Arrival) -> None:
@@ -178,11 +187,13 @@ def _narrow_definition(scene: Scene, target: Target, arrival: Arrival) -> None:
     scene.circumstances.shared = True
     crds = [copy.deepcopy(crd) for crd in load_crds() if crd["metadata"]["name"] == target.kind.crd_name]
     for version in crds[0]["spec"]["versions"]:
-        properties = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        whole = version["schema"]["openAPIV3Schema"]
+        spec = whole["properties"]["spec"]
         for name in ("profile", "metric", "profileScope"):
-            properties.pop(name, None)
-        version["schema"]["openAPIV3Schema"]["properties"]["spec"].pop("x-kubernetes-validations", None)
-        version["schema"]["openAPIV3Schema"]["properties"]["spec"].pop("required", None)
+            spec["properties"].pop(name, None)
+        for schema in (whole, spec):
+            schema.pop("x-kubernetes-validations", None)
+        spec.pop("required", None)
     scene.stage.server.install_crds(crds)
 
 
