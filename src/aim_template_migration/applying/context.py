@@ -8,6 +8,7 @@ from aim_api.tree import JsonObject
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.events import Listener, StepProgress, StepState
 from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
+from aim_template_migration.applying.glimpses import read_glimpse
 from aim_template_migration.applying.journal import Journal
 from aim_template_migration.applying.readiness import Missing
 from aim_template_migration.applying.revalidate import PinReading, Revalidator
@@ -168,10 +169,19 @@ class UnitState:
         except RequestError as error:
             raise refusal(error, verb="reading", object_id=f"{kind.name}/{name}", dry_run=False) from error
 
-    def list(self, kind: Kind, label_selector: str | None = None) -> list[JsonObject]:
-        """Return the live objects of a kind in the unit's namespace; raises as ``read`` does."""
+    def select(self, kind: Kind, label_selector: str) -> list[JsonObject]:
+        """Return the live objects of a kind in the unit's namespace with some labels; raises as ``read`` does."""
         try:
             return self.context.cluster.list(kind, self.namespace, label_selector=label_selector, within=self._left)
+        except RequestError as error:
+            raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
+
+    def glimpse(self, kind: Kind) -> list[JsonObject]:
+        """Return identity, owners, age and source of the live objects of a kind; raises as ``read`` does."""
+        try:
+            return self.context.cluster.list_reduced(
+                kind, self.namespace, lambda item: item, within=self._left, decode=read_glimpse
+            )
         except RequestError as error:
             raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
 

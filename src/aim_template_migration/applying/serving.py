@@ -27,7 +27,7 @@ def read_workload(state: UnitState, isvc: JsonObject | None = None) -> WorkloadF
     live = isvc or state.read(INFERENCE_SERVICE, reference.name)
     if live is None:
         raise stop_unit("RolloutDetected", f"{reference.id} is gone", halts=True)
-    return facts_of(live, state.read_pins("deployment"), state.list(POD, pod_selector(reference.name)))
+    return facts_of(live, state.read_pins("deployment"), state.select(POD, pod_selector(reference.name)))
 
 
 def pod_selector(inference_service: str) -> str:

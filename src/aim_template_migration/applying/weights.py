@@ -91,7 +91,7 @@ def _uids(state: UnitState) -> frozenset[str]:
 
 def _same_source(state: UnitState) -> list[JsonObject]:
     sources = {artifact.source_uri for artifact in _pinned(state)}
-    return [item for item in state.list(AIM_ARTIFACT) if get_str(item, "spec", "sourceUri") in sources]
+    return [item for item in state.glimpse(AIM_ARTIFACT) if get_str(item, "spec", "sourceUri") in sources]
 
 
 def _download_jobs(state: UnitState) -> frozenset[str]:
@@ -100,7 +100,8 @@ def _download_jobs(state: UnitState) -> frozenset[str]:
 
 def _jobs(state: UnitState) -> list[JsonObject]:
     """Return the Jobs that the pinned artifacts own."""
-    return [job for job in state.list(JOB) if not _uids(state).isdisjoint(_owners(job))]
+    pinned = _uids(state)
+    return [job for job in state.glimpse(JOB) if not pinned.isdisjoint(_owners(job))]
 
 
 def _owners(obj: JsonObject) -> list[str]:

@@ -1,0 +1,42 @@
+"""What is read of an object at a glance, and that nothing is lost where its shape is another."""
+
+import json
+
+import msgspec
+import pytest
+
+from aim_template_migration.applying.glimpses import read_glimpse
+
+ARTIFACT = {
+    "apiVersion": "aim.eai.amd.com/v1alpha1",
+    "kind": "AIMArtifact",
+    "metadata": {
+        "name": "a",
+        "namespace": "n",
+        "uid": "u",
+        "creationTimestamp": "2026-06-01T08:00:00Z",
+        "ownerReferences": [{"uid": "o", "controller": True}],
+    },
+    "spec": {"sourceUri": "hf://a/b"},
+}
+
+
+def read(obj):
+    return read_glimpse(msgspec.Raw(json.dumps(obj).encode()))
+
+
+def test_identity_owners_age_and_source_are_read_and_nothing_else_is():
+    labelled = ARTIFACT["metadata"] | {"labels": {"l": "v"}, "managedFields": [{"manager": "m"}]}
+    full = ARTIFACT | {"metadata": labelled, "status": {"status": "Ready"}}
+    assert read(full | {"spec": ARTIFACT["spec"] | {"size": "1Gi"}}) == ARTIFACT
+    assert read({"kind": "Job"}) == {"kind": "Job"}
+
+
+@pytest.mark.parametrize("other", [[], "text", None, {"metadata": []}, {"metadata": {"name": "a"}, "spec": "text"}])
+def test_what_has_another_shape_is_read_whole(other):
+    assert read(other) == other
+
+
+def test_what_is_no_json_raises():
+    with pytest.raises(msgspec.DecodeError):
+        read_glimpse(msgspec.Raw(b'{"metadata": '))
