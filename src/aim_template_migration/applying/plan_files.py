@@ -51,7 +51,7 @@ def read_plan(location: Path) -> PlanFiles:
     try:
         return PlanFiles(path, decode_plan(data), digest_bytes(data))
     except PlanError as error:
-        raise PlanRejected(f"{path} is no plan: {error}; make a new one with: aim-template-migration plan") from error
+        raise PlanRejected(f"{path} is no plan: {error}; make a new plan") from error
 
 
 def read_generated(files: PlanFiles) -> Plan:

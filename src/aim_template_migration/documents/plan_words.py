@@ -1,6 +1,6 @@
 """Steps, pins and proofs of a unit in words, the same on the terminal and in the report (pure)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from aim_template_migration.documents.plan import (
     AnyStep,
@@ -63,6 +63,14 @@ def describe_step(step: AnyStep) -> str:
             )
         case _:
             return _describe_wait(step)
+
+
+def describe_stale_forecast(targets: Iterable[str]) -> str:
+    """Return why what a plan says of the pin's end is no longer whole; ``targets`` are ids of edited targets."""
+    return (
+        f"{', '.join(targets)} was edited since the plan was made, and this forecast was not: what the edit adds or "
+        "takes away rolls too, and is not listed."
+    )
 
 
 def _describe_wait(step: AwaitProfile | AwaitProfileCache | ReverifyProfileCache | ConfirmNoRollout) -> str:

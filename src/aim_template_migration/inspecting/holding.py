@@ -1,9 +1,9 @@
 """Whether weights and targets of a migrated unit are what the migration left (pure)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from aim_api.tree import JsonObject, get_objects, get_str
+from aim_api.tree import JsonObject, get_str
 from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.applying.readiness import (
     artifact_fault,
@@ -12,12 +12,12 @@ from aim_template_migration.applying.readiness import (
     profile_missing,
     pvc_fault,
     runtime_missing,
-    unpinned_artifact,
 )
 from aim_template_migration.applying.targets import difference
 from aim_template_migration.documents.plan import Reference
 from aim_template_migration.documents.verification import VerifiedFact
 from aim_template_migration.inspecting.live import Migration, UnitLive
+from aim_template_migration.inspecting.neighbours import Beside, second_artifact, second_inference_service
 
 _GONE = "it is gone"
 
@@ -35,13 +35,20 @@ class Planned:
     schemas: Mapping[str, JsonObject]
 
 
-def weight_facts(migration: Migration, live: UnitLive, artifacts: Iterable[JsonObject]) -> Iterator[VerifiedFact]:
+def neighbour_facts(migration: Migration, live: UnitLive, beside: Beside) -> Iterator[VerifiedFact]:
+    """Yield the facts about what could have taken the place of the unit's objects."""
+    rival = second_inference_service(migration, beside.inference_services)
+    yield _fact("NoSecondInferenceService", migration.unit.id, rival, "no other InferenceService is its own")
+    rival = second_artifact(migration, live, beside.artifacts)
+    yield _fact("NoSecondArtifact", migration.unit.id, rival, "no other artifact that is its own holds its sources")
+
+
+def weight_facts(migration: Migration, live: UnitLive) -> Iterator[VerifiedFact]:
     """Yield the facts about the weights.
 
     Args:
         migration: the unit.
         live: what is there now.
-        artifacts: all artifacts of the namespace.
     """
     pinned = migration.cache.artifacts
     for item in pinned:
@@ -55,30 +62,6 @@ def weight_facts(migration: Migration, live: UnitLive, artifacts: Iterable[JsonO
         claim = live.raw(claim_id)
         fault = pvc_fault(claim, item) if claim else _GONE
         yield _fact("ClaimInPlace", claim_id, fault, f"UID {item.pvc_uid}, Bound")
-    sources = {item.source_uri for item in pinned}
-    own = _own_uids(migration, live)
-    same = [
-        artifact
-        for artifact in artifacts
-        if get_str(artifact, "spec", "sourceUri") in sources and _concerns(artifact, own)
-    ]
-    rival = unpinned_artifact(same, frozenset(item.uid for item in pinned))
-    yield _fact("NoSecondArtifact", migration.unit.id, rival, "no other artifact that is its own holds its sources")
-
-
-def _own_uids(migration: Migration, live: UnitLive) -> frozenset[str]:
-    """Return the UIDs of what could own an artifact that was downloaded for this unit."""
-    owners = (migration.unit.id, migration.profile.id, migration.cache.profile_cache.id)
-    return frozenset(uid for item in owners if (uid := get_str(live.raw(item), "metadata", "uid")))
-
-
-def _concerns(artifact: JsonObject, own: frozenset[str]) -> bool:
-    """Return whether an artifact could be adopted by the unit's cache, or was made for it.
-
-    One that something else owns, such as another service's Dedicated cache, is none of its business.
-    """
-    owners = get_objects(artifact, "metadata", "ownerReferences")
-    return not owners or any(get_str(owner, "uid") in own for owner in owners)
 
 
 def target_facts(

@@ -12,6 +12,7 @@ from aim_template_migration.documents.inspection import KIND, SCHEMA_URI, Inspec
 from aim_template_migration.documents.plan import API_VERSION, Unit
 from aim_template_migration.inspecting.judging import Surroundings, exit_code, judge, judge_unreadable
 from aim_template_migration.inspecting.live import Migration, read_unit
+from aim_template_migration.inspecting.neighbours import Neighbours
 from aim_template_migration.inspecting.reading import (
     of_the_whole,
     require_readable,
@@ -80,6 +81,8 @@ def inspect_plan(options: InspectOptions, connect: Callable[[], Cluster], *, now
             may_live=run.described.may_live,
         )
 
+        neighbours = Neighbours(cluster)
+
         def one(unit: Unit) -> InspectedUnit:
             record = run.records.get(unit.id, NOTHING)
             if unit.disposition != "automatic":
@@ -87,11 +90,12 @@ def inspect_plan(options: InspectOptions, connect: Callable[[], Cluster], *, now
             migration = Migration(unit)
             try:
                 live = read_unit(cluster, revalidator, migration)
+                beside = neighbours.of(migration.namespace)
             except RequestError as error:
                 if of_the_whole(error):
                     raise
                 return judge_unreadable(migration, record, str(error), around)
-            return judge(migration, record, live, around)
+            return judge(migration, record, live, around, beside)
 
         units = tuple(side_by_side(one, selected))
     finally:

@@ -15,6 +15,7 @@ from aim_template_migration.documents.inspection import Condition, InspectedAtte
 from aim_template_migration.documents.plan import CreateProfile, CreateProfileCache, ProtectArtifact
 from aim_template_migration.inspecting.backup import Backup, compare
 from aim_template_migration.inspecting.live import Migration, UnitLive
+from aim_template_migration.inspecting.neighbours import Beside, second_artifact, second_inference_service
 from aim_template_migration.inspecting.proof import proof_of
 from aim_template_migration.inspecting.records import Attempt, UnitRecord
 from aim_template_migration.inspecting.recovery import advice_of
@@ -65,8 +66,10 @@ class _Verdict:
     objects: tuple[InspectedObject, ...] = ()
 
 
-def judge(migration: Migration, record: UnitRecord, live: UnitLive, around: Surroundings) -> InspectedUnit:
-    """Return where an automatic unit stands."""
+def judge(
+    migration: Migration, record: UnitRecord, live: UnitLive, around: Surroundings, beside: Beside
+) -> InspectedUnit:
+    """Return where an automatic unit stands; ``beside`` is what else its namespace holds."""
     objects = tuple(_object(reading, migration, live, around) for reading in live.pins)
     attempts = tuple(
         settle(attempt, *_found(attempt, migration, live, objects), now=around.now, may_live=around.may_live)
@@ -74,12 +77,20 @@ def judge(migration: Migration, record: UnitRecord, live: UnitLive, around: Surr
     )
     waiting = next((attempt.message for attempt in attempts if attempt.code == "AttemptOpen"), "")
     differing = [item for item in objects if item.condition not in _AS_IT_SHOULD]
+    rivals = [
+        found
+        for found in (
+            second_inference_service(migration, beside.inference_services),
+            second_artifact(migration, live, beside.artifacts),
+        )
+        if found
+    ]
     if waiting:
         finding, message = "AttemptOpen", waiting
     elif live.cut_over:
-        finding, message = _after_cutover(migration, record, live, differing, commit=around.commit)
+        finding, message = _after_cutover(migration, record, live, differing, rivals, commit=around.commit)
     else:
-        finding, message = _before_cutover(record, objects, differing, commit=around.commit)
+        finding, message = _before_cutover(record, objects, differing, rivals, commit=around.commit)
     return _unit(migration, record, _Verdict(finding, message, attempts, objects))
 
 
@@ -106,11 +117,17 @@ def exit_code(units: Iterable[InspectedUnit], *, sound: bool) -> int:
 
 
 def _before_cutover(
-    record: UnitRecord, objects: tuple[InspectedObject, ...], differing: list[InspectedObject], *, commit: bool
+    record: UnitRecord,
+    objects: tuple[InspectedObject, ...],
+    differing: list[InspectedObject],
+    rivals: list[str],
+    *,
+    commit: bool,
 ) -> tuple[str, str]:
-    if differing:
-        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-        return "UnitDiffers", f"{differing[0].message}{more}"
+    found = [*(item.message for item in differing), *rivals]
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return "UnitDiffers", f"{found[0]}{more}"
     if commit and record.attempted:
         return "PartlyApplied", f"not cut over; begun up to {record.attempted[-1]}, and everything pinned is as planned"
     there = sum(item.condition == "equal" for item in objects)
@@ -119,12 +136,19 @@ def _before_cutover(
 
 
 def _after_cutover(
-    migration: Migration, record: UnitRecord, live: UnitLive, differing: list[InspectedObject], *, commit: bool
+    migration: Migration,
+    record: UnitRecord,
+    live: UnitLive,
+    differing: list[InspectedObject],
+    rivals: list[str],
+    *,
+    commit: bool,
 ) -> tuple[str, str]:
     before = record.workload_before(live.workload) if live.workload else None
     facts, not_compared = proof_of(migration, live, before)
     broken = [fact.message for fact in facts if not fact.holds]
     broken += [item.message for item in differing if item.role in _WEIGHTS]
+    broken += rivals
     if broken:
         return "CutOverChanged", f"{broken[0]}{f' (and {len(broken) - 1} more)' if len(broken) > 1 else ''}"
     name = migration.confirmation.profile_name

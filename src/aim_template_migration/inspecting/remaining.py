@@ -53,8 +53,14 @@ class Known:
     owners: tuple[OwnerReference, ...]
 
 
-def remaining_of(migration: Migration, live: UnitLive) -> Iterator[Remaining]:
-    """Yield what is left in place of one migrated unit."""
+def remaining_of(migration: Migration, live: UnitLive, stale: str) -> Iterator[Remaining]:
+    """Yield what is left in place of one migrated unit.
+
+    Args:
+        migration: the unit.
+        live: what is there now.
+        stale: why the plan's forecast of the pin's end is no longer whole, or empty.
+    """
     unit = migration.unit
     for reading in live.pins:
         if reading.observed is None:
@@ -68,7 +74,7 @@ def remaining_of(migration: Migration, live: UnitLive) -> Iterator[Remaining]:
                 yield _left("ProtectionRemains", reading.pin.reference.id, _PROTECTED, unit)
             case "service" if _pin_is_active(migration, live, reading.observed.generation):
                 changes = unit.after_expiry.changes if unit.after_expiry else ()
-                yield Remaining("PinActive", unit.id, _PINNED, (unit.id,), changes)
+                yield Remaining("PinActive", unit.id, f"{_PINNED}; {stale}" if stale else _PINNED, (unit.id,), changes)
             case _:
                 pass
 

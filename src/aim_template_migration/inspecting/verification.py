@@ -1,17 +1,19 @@
 """``verify``: what holds of each migrated unit, and what remains (shell; it never writes)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, CLUSTER_SERVING_RUNTIME, SERVING_RUNTIME
-from aim_api.tree import JsonObject, get_map, get_str
-from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, read_plan
+from aim_api.kinds import AIM_PROFILE, CLUSTER_SERVING_RUNTIME, SERVING_RUNTIME
+from aim_api.tree import JsonObject, get_str
+from aim_template_migration.applying.edits import edited_bodies
+from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, read_generated, read_plan
 from aim_template_migration.applying.preflight import require_same_cluster
 from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import API_VERSION
+from aim_template_migration.documents.plan_words import describe_stale_forecast
 from aim_template_migration.documents.verification import (
     KIND,
     SCHEMA_URI,
@@ -22,8 +24,9 @@ from aim_template_migration.documents.verification import (
     VerifiedFact,
     VerifiedUnit,
 )
-from aim_template_migration.inspecting.holding import Planned, target_facts, weight_facts
+from aim_template_migration.inspecting.holding import Planned, neighbour_facts, target_facts, weight_facts
 from aim_template_migration.inspecting.live import Migration, UnitLive, read_unit
+from aim_template_migration.inspecting.neighbours import Neighbours
 from aim_template_migration.inspecting.proof import proof_of, service_fact
 from aim_template_migration.inspecting.reading import (
     of_the_whole,
@@ -38,9 +41,6 @@ from aim_template_migration.inspecting.run_files import RunFiles, read_run
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
 from aim_template_migration.version import __version__
-
-Artifacts = Mapping[str, Sequence[JsonObject]]
-"""All artifacts of each namespace, reduced to what tells who holds which source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,8 @@ class _Reader:
         self._revalidator = revalidator_of(cluster, files.plan)
         bodies = {target.id: target.body for target in files.plan.targets}
         self._planned = Planned(bodies, self._revalidator.schemas)
-        namespaces = sorted({migration.namespace for migration in migrations})
-        listed = side_by_side(lambda name: cluster.list_reduced(AIM_ARTIFACT, name, _source), namespaces)
-        self._artifacts: Artifacts = dict(zip(namespaces, listed, strict=True))
+        self._neighbours = Neighbours(cluster)
+        side_by_side(self._neighbours.of, sorted({migration.namespace for migration in migrations}))
 
     def read_all(self, migrations: Sequence[Migration]) -> list[_Verified]:
         """Return every unit, in order.
@@ -143,7 +142,8 @@ class _Reader:
         facts: tuple[VerifiedFact, ...] = (
             service_fact(migration, live),
             *proof,
-            *weight_facts(migration, live, self._artifacts[migration.namespace]),
+            *weight_facts(migration, live),
+            *neighbour_facts(migration, live, self._neighbours.of(migration.namespace)),
             *target_facts(migration, live, self._planned, runtime),
         )
         standing: Standing = "holding" if all(fact.holds for fact in facts) else "differing"
@@ -177,15 +177,6 @@ def _without_proof(migration: Migration, standing: Standing, *facts: VerifiedFac
     )
 
 
-def _source(artifact: JsonObject) -> JsonObject:
-    """Keep of an artifact who it is, who owns it, and which source it holds."""
-    metadata = get_map(artifact, "metadata")
-    return {
-        "metadata": {key: metadata[key] for key in ("name", "uid", "ownerReferences") if key in metadata},
-        "spec": {"sourceUri": get_str(artifact, "spec", "sourceUri")},
-    }
-
-
 def _require_something_applied(units: Sequence[_Verified], run: RunFiles) -> None:
     """Refuse to verify what nobody has committed.
 
@@ -200,15 +191,36 @@ def _require_something_applied(units: Sequence[_Verified], run: RunFiles) -> Non
     )
 
 
+def _edited(files: PlanFiles) -> frozenset[str] | None:
+    """Return the ids of the targets that were edited since the plan was made, None where that can't be told."""
+    try:
+        return frozenset(edited_bodies(read_generated(files), files.plan))
+    except PlanRejected:
+        return None
+
+
+def _stale(item: _Verified, edited: frozenset[str] | None) -> str:
+    """Return why what the plan says of the pin's end is no longer whole, or an empty string."""
+    profile = item.migration.profile.id
+    if edited is None:
+        return "whether the plan's forecast of that is whole can't be told, since its generated copy can't be read"
+    if profile in edited:
+        return describe_stale_forecast([profile])
+    if any(fact.code == "TargetProfileReady" and not fact.holds for fact in item.unit.facts):
+        return f"{profile} is not as planned, so that the plan's forecast of that may not be whole"
+    return ""
+
+
 def _document(
     files: PlanFiles, run: RunFiles, units: Sequence[_Verified], *, server: str, kube_system_uid: str, now: datetime
 ) -> Verification:
     moved = [item for item in units if item.live is not None and item.unit.standing != "notCutOver"]
     lives = [item.live for item in moved if item.live is not None]
     remaining: list[Remaining] = []
+    edited = _edited(files)
     for item in moved:
         if item.live is not None:
-            remaining += remaining_of(item.migration, item.live)
+            remaining += remaining_of(item.migration, item.live, _stale(item, edited))
     found = Counter(item.unit.standing for item in units)
     known = run.result is not None or run.described.state == "incomplete"
     return Verification(

@@ -8,6 +8,7 @@ from aim_template_migration.documents.result import decode_result
 from aim_template_migration.kube.errors import Forbidden, ServiceUnavailable
 from tests.aim_template_migration.applying.bench import lost, unit_of
 from tests.aim_template_migration.inspecting.scenes import PROFILE, SERVICE
+from tests.aim_template_migration.inspecting.test_verification import second_artifact, second_service
 from tests.support.fleet import condition
 
 
@@ -497,3 +498,17 @@ def test_a_shared_target_that_another_unit_made_is_as_planned(scene):
     assert (code, unit.finding) == (0, "AsPlanned")
     assert "exist already" in unit.message
     assert next(item for item in unit.objects if item.reference.id == PROFILE).condition == "equal"
+
+
+@pytest.mark.parametrize(
+    ("join", "words"), [(second_artifact, "weights may download again"), (second_service, "two may serve")]
+)
+@pytest.mark.parametrize(("write", "finding"), [(2, "UnitDiffers"), (5, "CutOverChanged")])
+def test_what_has_joined_a_unit_is_seen_although_nothing_pinned_differs(scene, write, finding, join, words):
+    scene.kill_at_write(write, "after")
+    calm, _ = scene.unit()
+    assert calm.finding in ("PartlyApplied", "CutOverUnconfirmed")
+    join(scene.fleet)
+    unit, code = scene.unit()
+    assert (unit.finding, code) == (finding, 3)
+    assert words in unit.message

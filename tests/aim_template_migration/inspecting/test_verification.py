@@ -11,13 +11,13 @@ from aim_template_migration.inspecting.proof import pods_that_hold
 from aim_template_migration.inspecting.verification import all_hold
 from aim_template_migration.kube.errors import Forbidden, ServiceUnavailable
 from aim_template_migration.kube.requests import Action
-from tests.aim_template_migration.inspecting.scenes import SERVICE
+from tests.aim_template_migration.inspecting.scenes import PROFILE, SERVICE
 from tests.support.fleet import condition, owner
 
 FACTS = [
     "ServiceCutOver", "CutoverObserved", "InferenceServiceUnchanged", "PodTemplateUnchanged", "PodsUnchanged",
-    "ArtifactInPlace", "ArtifactProtected", "ClaimInPlace", "NoSecondArtifact", "TargetProfileReady",
-    "TargetCacheReady",
+    "ArtifactInPlace", "ArtifactProtected", "ClaimInPlace", "NoSecondInferenceService", "NoSecondArtifact",
+    "TargetProfileReady", "TargetCacheReady",
 ]  # fmt: skip
 
 
@@ -114,6 +114,16 @@ def second_artifact(fleet):
     fleet.add("AIMArtifact", "aim.eai.amd.com/v1alpha1", "second", "team-a", spec=spec)
 
 
+def second_service(fleet):
+    metadata = {"ownerReferences": [owner(fleet.only("AIMService"))]}
+    fleet.add("InferenceService", "serving.kserve.io/v1beta1", "second", "team-a", metadata=metadata, spec={})
+
+
+def namesake(fleet):
+    metadata = {"labels": {"aim.eai.amd.com/service.name": "qwen-chat"}}
+    fleet.add("InferenceService", "serving.kserve.io/v1beta1", "namesake", "team-a", metadata=metadata, spec={})
+
+
 def downloaded_anew(fleet):
     spec, cache = fleet.only("AIMArtifact")["spec"], fleet.only("AIMProfileCache")
     metadata = {"ownerReferences": [owner(cache)]}
@@ -169,6 +179,8 @@ BROKEN = {
     "protection lifted": (without("AIMArtifact", "metadata", "annotations", EVICTION_PROTECTED), ["ArtifactProtected"]),
     "claim replaced": (set_to("PersistentVolumeClaim", "metadata", "uid", value="other"), ["ClaimInPlace"]),
     "claim lost": (set_to("PersistentVolumeClaim", "status", "phase", value="Lost"), ["ClaimInPlace"]),
+    "second InferenceService": (second_service, ["NoSecondInferenceService"]),
+    "InferenceService of its name": (namesake, ["NoSecondInferenceService"]),
     "second artifact": (second_artifact, ["NoSecondArtifact"]),
     "artifact of its own cache": (downloaded_anew, ["NoSecondArtifact"]),
     "profile edited": (set_to("AIMProfile", "spec", "image", value="other"), ["TargetProfileReady"]),
@@ -280,6 +292,32 @@ def test_what_remains_is_listed_with_its_units(scene):
     assert {item.units for item in verification.remaining} == {(SERVICE,)}
     pin = next(item for item in verification.remaining if item.code == "PinActive")
     assert any("every pod is replaced" in detail for detail in pin.details)
+
+
+def active_pin(scene):
+    return next(item for item in scene.verify().remaining if item.code == "PinActive")
+
+
+def test_a_forecast_of_a_target_that_was_edited_by_hand_is_called_stale(scene):
+    def more_arguments(plan):
+        plan["targets"][0]["body"]["spec"]["engineArgs"] = {"max-model-len": 4096}
+
+    scene.bench.edit_json(more_arguments)
+    scene.bench.apply()
+    assert f"{PROFILE} was edited since the plan was made, and this forecast was not" in active_pin(scene).message
+
+
+def test_a_forecast_of_a_profile_that_was_edited_in_the_cluster_is_called_stale(scene):
+    scene.bench.apply()
+    assert "forecast" not in active_pin(scene).message
+    BROKEN["profile edited"][0](scene.fleet)
+    assert f"{PROFILE} is not as planned, so that the plan's forecast" in active_pin(scene).message
+
+
+def test_without_the_generated_copy_nobody_can_tell_whether_the_forecast_is_whole(scene):
+    scene.bench.apply()
+    (scene.bench.plan_directory / "plan.generated.json").unlink()
+    assert "can't be told" in active_pin(scene).message
 
 
 def test_what_is_gone_does_not_remain(scene):

@@ -7,9 +7,11 @@ from aim_template_migration.cli.console import Console, Paint
 from aim_template_migration.cli.exit_codes import DONE, EXIT_CODES
 from aim_template_migration.cli.failures import wrong_usage
 from aim_template_migration.cli.options.explain import read
+from aim_template_migration.cli.rendering.conversions import general_convert_command
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.text import pairs
-from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.codes import CODES, Code
+from aim_template_migration.documents.codes.situations import page_of
 from aim_template_migration.documents.plan import API_VERSION, Document
 
 KIND = "CodeList"
@@ -32,12 +34,16 @@ class ExplainedCode(Document, frozen=True):
         kind: what sort of code it is, such as ``reason`` or ``stepFailure``.
         summary: when it is given.
         advice: what an administrator does.
+        page: the page of the docs that tells more, empty where there is none.
+        command: a command that helps, with its placeholders in capitals; empty where there is none.
     """
 
     code: str
     kind: str
     summary: str
     advice: str
+    page: str = ""
+    command: str = ""
 
 
 class CodeList(Document, frozen=True):
@@ -54,13 +60,18 @@ class CodeList(Document, frozen=True):
 
 def all_codes() -> dict[str, ExplainedCode]:
     """Return every code by its word or number, exit codes last."""
-    explained = {code.code: ExplainedCode(code.code, code.kind, code.summary, code.advice) for code in CODES.values()}
+    explained = {code.code: _explained(code) for code in CODES.values()}
     for exit_code in EXIT_CODES:
         name, meaning = str(exit_code.number), exit_code.meaning
         explained[name] = ExplainedCode(
             name, "exitCode", f"{meaning[0].upper()}{meaning[1:]}.", _EXIT_ADVICE[exit_code.number]
         )
     return explained
+
+
+def _explained(code: Code) -> ExplainedCode:
+    command = general_convert_command(code.code)
+    return ExplainedCode(code.code, code.kind, code.summary, code.advice, page_of(code.code), command)
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -91,5 +102,11 @@ def _known(code: str, known: dict[str, ExplainedCode]) -> str:
 
 def _text(code: ExplainedCode, paint: Paint, width: int) -> str:
     title = f"exit code {code.code}" if code.kind == "exitCode" else code.code
-    rows = (("kind", code.kind), ("when", code.summary), ("advice", code.advice))
+    rows = (
+        ("kind", code.kind),
+        ("when", code.summary),
+        ("advice", code.advice),
+        ("read", code.page),
+        ("convert", code.command),
+    )
     return "\n".join([paint(title, "bold"), *pairs(rows, width, "  ")])

@@ -6,12 +6,14 @@ from itertools import groupby
 from aim_template_migration.cli.console import Paint, Tone
 from aim_template_migration.cli.rendering.text import count, heading, listed, pairs, table, wrapped
 from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.codes.situations import page_of
 from aim_template_migration.documents.inspection import InspectedObject, InspectedRun, InspectedUnit, Inspection
 
 _LISTED = 20
 _DETAILED = 50
 _SHOWN_FIELDS = 6
 _AS_IT_SHOULD = frozenset({"asPlanned", "absent"})
+_HOW_FAR = frozenset({"PartlyApplied", "CutOverUnconfirmed"})
 _OUR_EFFECTS = {
     "asPlanned": "as planned",
     "asCutOver": "as the cutover leaves it",
@@ -99,7 +101,19 @@ def _detail(unit: InspectedUnit, paint: Paint, width: int) -> list[str]:
     lines += ["  next"]
     for step in unit.next_steps:
         lines += wrapped(step, width, "    - ", "      ")
-    return lines
+    pages = dict.fromkeys(page for code in _codes(unit) if (page := page_of(code)))
+    return [*lines, *pairs([("read", page) for page in pages], width, "  ")]
+
+
+def _codes(unit: InspectedUnit) -> Iterator[str]:
+    """Yield the codes that say what became of a unit, what it ended with first.
+
+    How far it came tells something new only where no record says why it ended.
+    """
+    yield unit.code
+    yield from (attempt.code for attempt in unit.attempts)
+    if unit.finding not in _HOW_FAR or not page_of(unit.code):
+        yield unit.finding
 
 
 def _objects(unit: InspectedUnit, paint: Paint, width: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import groupby
 
 from aim_template_migration.cli.console import Paint
+from aim_template_migration.cli.rendering.conversions import convert_command
 from aim_template_migration.cli.rendering.plan_view import PlanView
 from aim_template_migration.cli.rendering.text import count, heading, listed, pairs, table, wrapped
 from aim_template_migration.documents.codes import CODES
@@ -96,4 +97,7 @@ def finding_lines(finding: Finding, paint: Paint, width: int, indent: str) -> li
     """Return one reason or warning: what was found, where, and what to do."""
     advice = finding.advice or (CODES[finding.code].advice if finding.code in CODES else "")
     rows = (("object", finding.object), ("field", finding.field), ("found", finding.message), ("advice", advice))
-    return [f"{indent}{paint(finding.code, 'yellow')}", *pairs(rows, width, f"{indent}  ")]
+    command = convert_command(finding)
+    # A command to copy is one line, however long.
+    shown = [f"{indent}  convert  {command}"] if command else []
+    return [f"{indent}{paint(finding.code, 'yellow')}", *pairs(rows, width, f"{indent}  "), *shown]

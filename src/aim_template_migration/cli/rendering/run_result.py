@@ -7,6 +7,7 @@ from aim_template_migration.applying.run import ApplyOutcome
 from aim_template_migration.cli.console import Paint, Tone
 from aim_template_migration.cli.rendering.text import count, heading, listed, pairs, table, wrapped
 from aim_template_migration.documents.codes import CODES
+from aim_template_migration.documents.codes.situations import page_of
 from aim_template_migration.documents.result import UNIT_STATUSES, ApplyResult, UnitResult, UnitStatus
 
 ALREADY_CUT_OVER = "AlreadyCutOver"
@@ -59,7 +60,12 @@ def _head(outcome: ApplyOutcome, paint: Paint, width: int) -> list[str]:
     if outcome.fault:
         code = outcome.fault.code
         advice = CODES[code].advice if code in CODES else ""
-        fault = (("stopped by", code), ("because", outcome.fault.message), ("next step", advice))
+        fault = (
+            ("stopped by", code),
+            ("because", outcome.fault.message),
+            ("next step", advice),
+            ("read", page_of(code)),
+        )
         lines += pairs(fault, width, "  ")
     return lines
 
@@ -92,6 +98,7 @@ def _trouble(unit: UnitResult, paint: Paint, width: int) -> list[str]:
         ("attempted", unit.last_attempted_step or "nothing"),
         ("completed", unit.last_completed_step or "nothing"),
         ("next step", unit.next_step),
+        ("read", page_of(unit.code)),
     )
     return [f"  {paint(unit.id, _TONES.get(unit.status, 'bold'))}", *pairs(rows, width, "    ")]
 

@@ -17,7 +17,12 @@ from aim_template_migration.documents.plan import (
     Unit,
     step_name,
 )
-from aim_template_migration.documents.plan_words import describe_pin, describe_proofs, describe_step
+from aim_template_migration.documents.plan_words import (
+    describe_pin,
+    describe_proofs,
+    describe_stale_forecast,
+    describe_step,
+)
 
 
 def unit_lines(plan: Plan, unit: Unit, edited_targets: frozenset[str], paint: Paint, width: int) -> list[str]:
@@ -104,10 +109,7 @@ def _proposal(plan: Plan, unit: Unit, paint: Paint, width: int) -> list[str]:
 
 def _after_expiry(unit: Unit, edited: list[str], paint: Paint, width: int) -> list[str]:
     changes = unit.after_expiry.changes if unit.after_expiry else ()
-    stale = (
-        f"{', '.join(edited)} was edited since the plan was made, and this section was not: what the edit adds or "
-        "takes away rolls too, and is not listed."
-    )
+    stale = describe_stale_forecast(edited)
     if not changes:
         return [*heading("AFTER THE PIN EXPIRES", paint), *wrapped(stale, width, "  ")] if edited else []
     intro = (

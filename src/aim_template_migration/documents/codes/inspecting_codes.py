@@ -117,6 +117,11 @@ _VERIFICATION = _codes(
         "If not, stop changes and involve the storage owners.",
     ),
     (
+        "NoSecondInferenceService",
+        "No other InferenceService is the service's own or carries its name.",
+        "If not, find out which one serves, and whether the operator that made the other one is the bridge.",
+    ),
+    (
         "NoSecondArtifact",
         "No other ownerless artifact of the namespace holds a source of the unit.",
         "If not, find out which controller made it: the weights may be downloading again.",

@@ -16,7 +16,7 @@ _OUTCOMES = (
         "Unreferenced",
         "outcome",
         "A hand-authored legacy object without an owner is used by no service of the selected namespaces.",
-        "Decide whether it is still needed; if so, author its v1alpha2 equivalent from its field mapping.",
+        "Decide whether it is still needed; if so, let convert write its v1alpha2 equivalent (show prints the command).",
     ),
 )
 

@@ -3,6 +3,8 @@ import pytest
 from aim_template_migration.cli.exit_codes import EXIT_CODES
 from aim_template_migration.documents.codes import CODES
 
+FIELDS = ("code", "kind", "summary", "advice", "page", "command")
+
 
 def test_every_code_is_explained(aim):
     ran = aim("explain", "--all", "-o", "json")
@@ -12,8 +14,19 @@ def test_every_code_is_explained(aim):
     codes = {code["code"]: code for code in ran.document["codes"]}
     assert set(codes) == {*CODES, *(str(code.number) for code in EXIT_CODES)}
     for code in codes.values():
-        assert set(code) == {"code", "kind", "summary", "advice"}
+        assert {"code", "kind", "summary", "advice"} <= set(code) <= {*FIELDS}
         assert all(code.values())
+
+
+def test_a_failure_names_the_page_that_tells_what_to_do(aim):
+    ran = aim("explain", "RolloutDetected")
+    assert "docs/how-to/failures/rollout-detected.md" in ran.out
+
+
+def test_where_convert_comes_next_its_command_is_printed_as_the_program_was_called(aim):
+    assert "aim-template-migration convert MANIFESTS --from-cluster --diff" in aim("explain", "Unreferenced").out
+    assert "convert MANIFESTS --in-place --plan PLAN" in aim("explain", "LastAppliedPresent").out
+    assert "MANIFESTS" not in aim("explain", "Paused").out
 
 
 def test_one_code_in_words(aim):

@@ -205,7 +205,8 @@ def test_a_fleet_of_thousands_stays_readable(aim, tmp_path):
 @pytest.mark.parametrize("unit", [[], ["chat"], ["odd"], ["dedicated"]])
 def test_lines_fit_80_columns(aim, plan, unit):
     out = aim("show", "--plan", plan, *unit).out
-    long = [line for line in out.splitlines() if len(line) > 80 and str(plan) not in line]
+    commands = (str(plan), "| aim-template-migration convert")  # a path or a command to copy is never broken
+    long = [line for line in out.splitlines() if len(line) > 80 and not any(word in line for word in commands)]
     assert long == []
 
 

@@ -1,0 +1,89 @@
+"""Which page of the docs goes with a code, and after which codes ``convert`` comes next (pure).
+
+A page tells of one situation that a run can leave: how it is recognised, what is safe, what to do (R, "Partial
+recovery"). Every code with which a unit or a run can fail has one, and so has every finding of ``inspect``.
+"""
+
+_FOLDER = "docs/how-to/failures"
+
+SITUATIONS: dict[str, tuple[str, ...]] = {
+    "changed-since-the-plan": (
+        "NoLongerAutomatic",
+        "PinReplaced",
+        "PinEdited",
+        "PinAppeared",
+        "PinGone",
+        "PinTerminating",
+        "ObjectGone",
+        "UnitDiffers",
+    ),
+    "target-in-the-way": ("TargetDiffers",),
+    "profile-not-ready": ("ProfileNotReady",),
+    "cache-not-ready": ("ProfileCacheNotReady",),
+    "download-started": ("DownloadStarted",),
+    "weights-changed": ("ArtifactChanged", "PvcChanged"),
+    "write-refused": (
+        "WriteConflict",
+        "RefusedByServer",
+        "WebhookCannotDryRun",
+        "Forbidden",
+        "ServerBusy",
+    ),
+    "write-changed": ("CutoverDiffers", "AnswerDiffers", "ReadBackDiffers"),
+    "lost-answer": (
+        "NotStored",
+        "OutcomeUnknown",
+        "AnswerLost",
+        "AttemptStored",
+        "AttemptNotStored",
+        "AttemptDiffers",
+        "AttemptOpen",
+    ),
+    "killed-before-the-cutover": ("PartlyApplied",),
+    "killed-at-the-cutover": ("CutOverUnconfirmed",),
+    "run-ended-early": (
+        "Interrupted",
+        "FailFast",
+        "StoppedBefore",
+        "HaltedAfterRollout",
+        "UnexpectedError",
+    ),
+    "cutover-not-observed": ("CutoverNotObserved",),
+    "rollout-detected": ("RolloutDetected", "PodsChanged", "InferenceServiceNotReady", "CutOverChanged"),
+    "pin-expired": ("PinExpired",),
+    "two-inference-services": ("AmbiguousInferenceService",),
+    "server-unreachable": (
+        "Unreachable",
+        "UnreadableAnswer",
+        "IncompleteList",
+        "ServerError",
+        "CredentialsRejected",
+        "UnitUnreadable",
+    ),
+    "lock-left": ("LockLost",),
+    "disk-full": ("JournalNotWritable", "ResultNotWritable"),
+    "result-in-the-way": (),
+}
+"""Codes by the page that tells what to do; a page without codes is of an end before anything was started."""
+
+CONVERTED: frozenset[str] = frozenset(
+    {
+        "Unreferenced",
+        "OverridesPresent",
+        "ServiceSettingNotCarried",
+        "CustomModel",
+        "TargetNotDiscovered",
+        "ClusterTargetMissing",
+        "UnmappedField",
+        "ImputationNotSafe",
+    }
+)
+"""Codes after which ``convert`` shows what the object's v1alpha2 equivalent would be."""
+
+_PAGES = {code: name for name, codes in SITUATIONS.items() for code in codes}
+
+
+def page_of(code: str) -> str:
+    """Return the page that goes with a code, as a path from the repository's root, or an empty string."""
+    name = _PAGES.get(code)
+    return f"{_FOLDER}/{name}.md" if name else ""
