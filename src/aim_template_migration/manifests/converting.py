@@ -15,25 +15,14 @@ from aim_template_migration.documents.conversion import (
     LedgerTarget,
 )
 from aim_template_migration.documents.plan import API_VERSION
-from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
-from aim_template_migration.manifests.reading import ManifestText, read_manifest
+from aim_template_migration.manifests.located import Located, ManifestFile, line_of, located_objects
+from aim_template_migration.manifests.objects import objects_of
+from aim_template_migration.manifests.reading import read_manifest
+from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
 from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
 from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
-
-
-@dataclass(frozen=True, slots=True)
-class ManifestFile:
-    """One file of the input.
-
-    Attributes:
-        name: the file as it is named in messages.
-        manifest: its text and what it holds.
-    """
-
-    name: str
-    manifest: ManifestText
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +77,6 @@ class Conversion:
     ledger: ConversionLedger
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """An object of the input: the number of its file, and where it stands there."""
-
-    file: int
-    place: ObjectPlace
-
-
 def convert_files(files: Sequence[ManifestFile], options: Options | None = None) -> Conversion:
     """Convert files; the objects of all of them may refer to one another."""
     options = options or Options()
@@ -108,6 +89,8 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     for item, draft in zip(located, drafts, strict=True):
         if draft is not None:
             writer.add(item, draft)
+    for item, path, sentence in remarks(files, located):
+        writer.note(item, path, sentence)
     converted = write_changes(files, located, changes, writer)
     return Conversion(converted, writer.ledger())
 
@@ -129,11 +112,6 @@ def write_changes(
         writer.add_text(number, rewritten)
         converted.append(ConvertedFile(file, rewritten.text))
     return tuple(converted)
-
-
-def located_objects(files: Sequence[ManifestFile]) -> list[Located]:
-    """Return the objects of all files, in order."""
-    return [Located(number, place) for number, file in enumerate(files) for place in objects_of(file.manifest)]
 
 
 def change_of(item: Located, draft: Draft | None) -> ObjectChange | None:
@@ -225,7 +203,7 @@ class LedgerWriter:
                 self._notes.append(LedgerNote(file.name, line, "", "", f"a comment could not be kept: {comment}"))
 
     def _line(self, item: Located, path: tuple[Key, ...]) -> int:
-        return position_of(self._files[item.file].manifest, item.place, path).line
+        return line_of(self._files, item, path)
 
 
 def _unreadable(file: ManifestFile) -> Iterator[LedgerFault]:

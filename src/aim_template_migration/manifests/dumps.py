@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aim_api.tree import Json, JsonObject, Key, get_list, get_map, get_str
 from aim_template_migration.manifests.nodes import ReadError
-from aim_template_migration.manifests.objects import is_list
+from aim_template_migration.manifests.objects import is_list, typed_item
 from aim_template_migration.manifests.reading import Document, ManifestText, read_manifest
 
 
@@ -51,15 +51,9 @@ def _objects(text: ManifestText, name: str, document: Document) -> Iterator[Plac
         yield _checked(value, _at(text, name, document, ()))
         return
     for index, item in enumerate(get_list(value, "items")):
-        yield _checked(_typed(item, value), _at(text, name, document, ("items", index)))
-
-
-def _typed(item: Json, parent: JsonObject) -> Json:
-    """Return an item of a list with the apiVersion and kind that API servers leave out."""
-    kind = get_str(parent, "kind") or ""
-    if not isinstance(item, dict) or kind == "List":
-        return item
-    return {"apiVersion": parent.get("apiVersion"), "kind": kind.removesuffix("List"), **item}
+        yield _checked(
+            typed_item(item, value) if isinstance(item, dict) else item, _at(text, name, document, ("items", index))
+        )
 
 
 def _checked(value: Json, place: str) -> PlacedObject:

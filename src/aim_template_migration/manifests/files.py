@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aim_template_migration.documents.private_files import sync_directory, write_all
+from aim_template_migration.manifests.file_attributes import copy_attributes
 
 STDIN = "-"
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
@@ -85,17 +86,22 @@ def read_inputs(arguments: Sequence[str], *, follow_links: bool) -> Inputs:
 
 
 def replace_in_place(file: InputFile, data: bytes) -> None:
-    """Replace a file in one step with its mode and owner kept; readers see the old bytes or the new.
+    """Replace a file in one step with its mode, owner and attributes kept; readers see the old bytes or the new.
 
     Raises:
-        FileError: it is a link, lies outside what was named, has changed since it was read, or can't be written.
+        FileError: it is a link, lies outside what was named, has changed since it was read, has other names or an
+            attribute that would be lost, or can't be written.
     """
     if file.path is None or file.root is None or file.facts is None:
         raise FileError("standard input can't be written in place")
     _require_inside(file.path, file.root)
+    if file.facts.st_nlink > 1:
+        raise FileError(f"{file.path} has other names (hard links), which would keep the old text; copy the file first")
     temporary = file.path.parent / f".{secrets.token_hex(8)}.partial"
     try:
-        _write_like(temporary, data, file.facts)
+        lost = _write_like(temporary, data, file)
+        if lost:
+            raise FileError(f"{file.path} has the attribute {lost}, which can't be kept, so it is left as it is")
         if not _same_file(file.path.lstat(), file.facts):
             raise FileError(f"{file.path} has changed since it was read, so it is left as it is; convert it again")
         temporary.replace(file.path)
@@ -154,18 +160,28 @@ def _require_inside(path: Path, root: Path) -> None:
         raise FileError(f"{path} lies outside {root}, so it is left as it is")
 
 
-def _write_like(path: Path, data: bytes, facts: os.stat_result) -> None:
+def _write_like(path: Path, data: bytes, file: InputFile) -> str:
+    """Write a new file with owner, mode and attributes of another one; return an attribute that can't be kept."""
+    assert file.path is not None
+    assert file.facts is not None
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    like = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        own = os.fstat(descriptor)
-        if (own.st_uid, own.st_gid) != (facts.st_uid, facts.st_gid):
-            os.fchown(descriptor, facts.st_uid, facts.st_gid)
-        os.fchmod(descriptor, stat.S_IMODE(facts.st_mode))
-        write_all(descriptor, data)
-        os.fsync(descriptor)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            own = os.fstat(descriptor)
+            if (own.st_uid, own.st_gid) != (file.facts.st_uid, file.facts.st_gid):
+                os.fchown(descriptor, file.facts.st_uid, file.facts.st_gid)
+            # The mode comes last: it is part of an access control list, and removing an inherited one changes it.
+            lost = copy_attributes(like, descriptor)
+            os.fchmod(descriptor, stat.S_IMODE(file.facts.st_mode))
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+            return lost
+        finally:
+            os.close(descriptor)
     finally:
-        os.close(descriptor)
+        os.close(like)
 
 
 def _same_file(now: os.stat_result, then: os.stat_result) -> bool:

@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, AIM_SERVICE_TEMPLATE
-from aim_api.tree import JsonObject, get_map, get_str
+from aim_api.tree import JsonObject, get_map, get_str, key_of_pointer_part
 from aim_template_migration.documents.plan import CutOver, Plan, Unit
 from aim_template_migration.manifests.converting import (
     Conversion,
     LedgerWriter,
-    Located,
-    ManifestFile,
     change_of,
-    located_objects,
     write_changes,
 )
+from aim_template_migration.manifests.located import Located, ManifestFile, located_objects
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.recipes.conversion import is_aim_object
@@ -138,7 +136,7 @@ def _cut_over(value: JsonObject, cut_over: CutOver) -> Draft:
     to_v1alpha2(draft)
     template, profile = ("spec", "template"), ("spec", "profile")
     for operation in cut_over.operations:
-        path = tuple(_unescaped(part) for part in str(operation["path"]).split("/")[1:])
+        path = tuple(key_of_pointer_part(part) for part in str(operation["path"]).split("/")[1:])
         if operation["op"] == "add" and path == profile:
             name = get_str(operation["value"], "name") or ""
             if draft.given(*template, "name") == name:
@@ -154,7 +152,3 @@ def _cut_over(value: JsonObject, cut_over: CutOver) -> Draft:
         elif operation["op"] == "add":
             draft.put(path, operation["value"])
     return draft
-
-
-def _unescaped(part: str) -> str:
-    return part.replace("~1", "/").replace("~0", "~")

@@ -14,7 +14,7 @@ class ObjectPlace:
     Attributes:
         document: number of its document in the file, from 0.
         path: where it is in the document: the root, or an item of a list.
-        value: the object.
+        value: the object; an item of a list of one kind has that kind, which its text may leave out.
     """
 
     document: int
@@ -31,7 +31,7 @@ def objects_of(manifest: ManifestText) -> Iterator[ObjectPlace]:
         if is_list(value):
             for index, item in enumerate(get_list(value, "items")):
                 if isinstance(item, dict):
-                    yield ObjectPlace(number, ("items", index), item)
+                    yield ObjectPlace(number, ("items", index), typed_item(item, value))
         else:
             yield ObjectPlace(number, (), value)
 
@@ -39,6 +39,14 @@ def objects_of(manifest: ManifestText) -> Iterator[ObjectPlace]:
 def is_list(value: JsonObject) -> bool:
     """Return whether an object is a list of objects."""
     return (get_str(value, "kind") or "").endswith("List") and isinstance(value.get("items"), list)
+
+
+def typed_item(item: JsonObject, parent: JsonObject) -> JsonObject:
+    """Return an item of a list with the apiVersion and kind that API servers leave out, as kubectl does."""
+    kind = (get_str(parent, "kind") or "").removesuffix("List")
+    if not kind or get_str(item, "kind"):
+        return item
+    return {"apiVersion": parent.get("apiVersion"), "kind": kind, **item}
 
 
 def position_of(manifest: ManifestText, place: ObjectPlace, path: tuple[Key, ...]) -> Position:

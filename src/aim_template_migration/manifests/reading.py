@@ -11,6 +11,8 @@ from aim_template_migration.manifests.nodes import Found, Node, ReadError, Readi
 from aim_template_migration.manifests.yaml_parsing import parse_yaml
 
 _BOM = "\ufeff"
+TEMPLATE_MARK = "{{"
+_RENDER = "; it holds expressions of a template, so render it first, for example by helm template"
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _DIRECTIVES_ALONE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*")
 
@@ -125,7 +127,8 @@ def read_manifest(data: bytes) -> ManifestText:
                 _document(root, start, end, json=False) for root in parse_yaml(manifest.text[start:end], start)
             ]
         except ReadError as error:
-            manifest.unreadable.append(Unreadable(str(error), error.offset))
+            advice = _RENDER if TEMPLATE_MARK in manifest.text[start:end] else ""
+            manifest.unreadable.append(Unreadable(f"{error}{advice}", error.offset))
     return manifest
 
 

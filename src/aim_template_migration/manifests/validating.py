@@ -11,7 +11,7 @@ from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
 from aim_schema.errors import BLOCKING, ROOT
 from aim_template_migration.manifests.advice import advice_for
-from aim_template_migration.manifests.converting import ManifestFile
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.metadata_rules import metadata_errors
 from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
 from aim_template_migration.manifests.traps import equivalent_of, removed_fields, trap_of

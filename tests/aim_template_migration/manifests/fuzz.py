@@ -103,6 +103,7 @@ def run(count: int, seed: int, jobs: int, *, texts: bool = False, seconds: float
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         for counts in pool.imap(convert_chunk, chunks):
             total.add(counts)
+            sys.stderr.writelines(f"{line}\n" for line in counts.first)
             sys.stderr.write(f"{total.inputs} inputs, {total.failures} failures\n")
             if time.monotonic() - started > seconds:
                 break

@@ -10,7 +10,7 @@ from aim_api.kinds import AIM_GROUP, AIM_KINDS, Kind
 from aim_api.tree import JsonObject, get_map, get_objects, get_str
 from aim_schema.nodes import Node, parse
 from aim_template_migration.documents.backup_yaml import emit
-from aim_template_migration.manifests.converting import ManifestFile
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.validating import validate_files
 from tests.aim_schema.random_objects import RandomObjects

@@ -6,8 +6,9 @@ import pytest
 
 from aim_api.kinds import AIM_KINDS, Kind
 from aim_api.tree import Json, JsonObject, get_objects, get_str
-from aim_template_migration.manifests.converting import Conversion, ManifestFile, Options, convert_files
+from aim_template_migration.manifests.converting import Conversion, Options, convert_files
 from aim_template_migration.manifests.findings import findings_of
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.recipes.context import Values

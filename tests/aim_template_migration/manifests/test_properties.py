@@ -8,9 +8,10 @@ import yaml
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.documents.backup_yaml import emit
-from aim_template_migration.manifests.converting import Conversion, ManifestFile, convert_files
+from aim_template_migration.manifests.converting import Conversion, convert_files
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.layout import same
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.validating import validate_files

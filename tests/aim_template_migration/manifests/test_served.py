@@ -6,9 +6,10 @@ import pytest
 
 from aim_api.kinds import AIM_KINDS
 from aim_api.tree import JsonObject, get_str
-from aim_template_migration.manifests.converting import Conversion, ManifestFile, Options, convert_files
+from aim_template_migration.manifests.converting import Conversion, Options, convert_files
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.given_values import parse_values
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.recipes.context import Values
 from tests.support.controlplane.server import ControlPlane

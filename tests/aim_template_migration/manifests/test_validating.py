@@ -5,7 +5,7 @@ import pytest
 
 from aim_api.kinds import AIM_GROUP
 from aim_template_migration.documents.backup_yaml import emit
-from aim_template_migration.manifests.converting import ManifestFile
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.traps import TRAPS
 from aim_template_migration.manifests.validating import Validation, Violation, resolve_field, validate_files
@@ -96,6 +96,13 @@ def test_places_in_lists_and_in_json() -> None:
     found = errors(validate(text))
     assert [(violation.field, violation.reason) for violation in found] == [("spec.image", "FieldValueRequired")]
     assert text.splitlines()[found[0].line - 1].strip() == '"spec": {}'
+
+
+def test_items_of_a_list_of_one_kind_are_validated_as_that_kind() -> None:
+    text = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMProfileList\nitems:\n- metadata: {{name: a}}\n  spec: {{}}\n"
+    assert [(item.line, item.object, item.field) for item in errors(validate(text))] == [
+        (5, "AIMProfile/a", "spec.image")
+    ]
 
 
 def test_places_of_merged_and_aliased_values() -> None:

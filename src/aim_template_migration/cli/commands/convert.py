@@ -25,16 +25,21 @@ from aim_template_migration.documents.conversion import ConversionLedger, Ledger
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound
-from aim_template_migration.manifests.converting import Conversion, ConvertedFile, ManifestFile, Options, convert_files
+from aim_template_migration.manifests.converting import Conversion, ConvertedFile, Options, convert_files
 from aim_template_migration.manifests.files import FileError, InputFile, Inputs, read_inputs, replace_in_place
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.following import Followed, follow_plan
 from aim_template_migration.manifests.given_values import ValuesError, parse_values
+from aim_template_migration.manifests.joining import joined
+from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.nodes import ReadError
+from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import ManifestText, read_manifest
 from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.conversion import is_aim_object
 
 _COMMIT = "commit"
+_NOT_WRITTEN = ", so it is neither converted nor written"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -47,7 +52,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     inputs = _inputs(arguments)
     with without_cycle_collection():
-        files, faults = read_manifests(inputs)
+        files, faults = read_manifests(inputs, _NOT_WRITTEN)
         conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
@@ -56,6 +61,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         _write_ledger(arguments.ledger, ledger, console)
     for reason in inputs.refused:
         console.note(f"{console.paint_note('error:', 'red')} {reason}")
+    if not any(is_aim_object(place.value) for file in files for place in objects_of(file.manifest)):
+        console.note("no object of the AIM API was found, so nothing was converted")
     sound = ledger.complete and not inputs.refused
     return _written(arguments, inputs, conversion, console, sound=sound)
 
@@ -67,14 +74,14 @@ def _inputs(arguments: ConvertArguments) -> Inputs:
         raise not_started(str(error)) from error
 
 
-def read_manifests(inputs: Inputs) -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:
-    """Read the files; one that is no text stays as it is."""
+def read_manifests(inputs: Inputs, consequence: str = "") -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:
+    """Read the files; for one that is no text there is a fault, with what follows from it."""
     files, faults = [], []
     for file in inputs.files:
         try:
             files.append(ManifestFile(file.name, read_manifest(file.data)))
         except ReadError as error:
-            faults.append(LedgerFault(file.name, 1, f"this file can't be read and stays as it is: {error}"))
+            faults.append(LedgerFault(file.name, 1, f"this file can't be read{consequence}: {error}"))
             files.append(ManifestFile(file.name, ManifestText("")))
     return files, tuple(faults)
 
@@ -214,15 +221,9 @@ def _replace(inputs: Sequence[InputFile], files: Sequence[ConvertedFile], consol
 
 
 def _joined(files: Sequence[ConvertedFile]) -> str:
-    """Return the files one after the other, each its own text."""
-    joined = ""
-    for converted in files:
-        text = converted.data.decode()
-        if joined and text:
-            joined += "" if joined.endswith("\n") else "\n"
-            joined += "" if text.startswith("---") else "---\n"
-        joined += text
-    return joined
+    """Return the files one after the other; a single one with the byte order mark that it had."""
+    texts = [converted.text for converted in files]
+    return files[0].data.decode() if len(files) == 1 else joined(texts)
 
 
 def _objects(files: Sequence[ConvertedFile]) -> str:

@@ -1,5 +1,7 @@
 """What the reference of an image says, and the models of base images."""
 
+import re
+
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
 from aim_api.names import derive_name
 from aim_api.tree import JsonObject, get_str
@@ -9,6 +11,13 @@ from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, n
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _DIGEST_DIGITS = 6
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_REFERENCE = re.compile(rf"{_PART}(?::[0-9]+)?(?:/{_PART})*(?::[A-Za-z0-9_][A-Za-z0-9._-]*)?(?:@[a-z0-9]+:[0-9a-f]+)?")
+
+
+def is_reference(image: str) -> bool:
+    """Return whether a text can be the reference of an image; a variable of a template is none."""
+    return _REFERENCE.fullmatch(image) is not None
 
 
 def image_tag(image: str) -> str:

@@ -229,14 +229,14 @@ def _dispatch(draft: Draft) -> None:
         )
         return
     spec = get_map(draft.value, "spec")
-    if "profile" in spec or "template" in spec or pipeline == PIPELINE_PROFILE:
-        return
     model = get_str(spec, "model", "name")
-    if not model:
+    if "profile" in spec or "template" in spec or not model:
         return
     if get_list(spec, "adapters"):
         draft.put((*_SELECTOR, "modelRef", "name"), model)
         draft.note(("spec", "adapters"), "adapters need spec.profile, so the model is named in its selector")
+        return
+    if pipeline == PIPELINE_PROFILE:
         return
     metadata = draft.value.get("metadata")
     if not isinstance(metadata, dict):

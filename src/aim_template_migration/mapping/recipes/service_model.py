@@ -7,7 +7,7 @@ from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, new_object, object_id
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
-from aim_template_migration.mapping.recipes.images import base_model, image_model_name
+from aim_template_migration.mapping.recipes.images import base_model, image_model_name, is_reference
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _MODEL: Path = ("spec", "model")
@@ -30,6 +30,14 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     path: Path = (*_MODEL, "image")
     known = context.model_of_image(draft.namespace, image, cluster=False)
     name = context.values.text(draft.source, "modelName") or get_str(known, "metadata", "name") or ""
+    if not name and not is_reference(image):
+        draft.leave(
+            path,
+            "it is no reference of an image, so that nothing names the AIMModel of it",
+            "render the manifest first, or state the name by --values as modelName",
+        )
+        draft.put((*_MODEL, "name"), {})  # which servers refuse, where they would take the image alone
+        return
     name = name or image_model_name(image)
     written = context.base_models.get((draft.namespace, name))
     beside = None

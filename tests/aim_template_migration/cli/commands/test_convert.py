@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+import struct
 import subprocess
 import sys
 
@@ -118,6 +119,69 @@ def test_in_place_keeps_a_foreign_owner(aim, manifest):
     os.chown(manifest, 4321, 4322)
     assert aim("convert", manifest, "--in-place").code == 0
     assert (manifest.stat().st_uid, manifest.stat().st_gid) == (4321, 4322)
+
+
+def access_list(*extra):
+    """Return an access control list as the kernel stores it: version 2, and entries of tag, permissions and id."""
+    entries = [(0x01, 6, -1), *extra, (0x04, 4, -1), (0x10, 4, -1), (0x20, 0, -1)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+@pytest.fixture
+def attributes(tmp_path):
+    """Skip where the file system has no attributes of users or no access control lists."""
+    probe = tmp_path / "probe"
+    probe.touch()
+    try:
+        os.setxattr(probe, "user.a", b"1")
+        os.setxattr(probe, "system.posix_acl_access", access_list((0x02, 4, 4321)))
+    except (AttributeError, OSError):
+        pytest.skip("this file system has no extended attributes")
+    probe.unlink()
+
+
+@pytest.mark.usefixtures("attributes")
+def test_in_place_keeps_attributes_and_the_access_control_list(aim, manifest):
+    manifest.chmod(0o640)
+    os.setxattr(manifest, "user.origin", b"template")
+    os.setxattr(manifest, "system.posix_acl_access", access_list((0x02, 4, 4321)))
+    before = {name: os.getxattr(manifest, name) for name in os.listxattr(manifest)}
+    assert aim("convert", manifest, "--in-place").code == 0
+    assert manifest.read_text() == CONVERTED
+    assert {name: os.getxattr(manifest, name) for name in os.listxattr(manifest)} == before
+    assert stat.S_IMODE(manifest.stat().st_mode) == 0o640
+
+
+@pytest.mark.usefixtures("attributes")
+def test_in_place_takes_over_no_access_from_the_directory(aim, manifest):
+    manifest.chmod(0o640)
+    os.setxattr(manifest.parent, "system.posix_acl_default", access_list((0x02, 6, 4321)))
+    assert aim("convert", manifest, "--in-place").code == 0
+    assert "system.posix_acl_access" not in os.listxattr(manifest)
+    assert stat.S_IMODE(manifest.stat().st_mode) == 0o640
+
+
+@pytest.mark.usefixtures("attributes")
+def test_in_place_leaves_a_file_alone_whose_attribute_can_not_be_kept(aim, manifest, monkeypatch):
+    os.setxattr(manifest, "user.origin", b"template")
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.setxattr", refuse)
+    ran = aim("convert", manifest, "--in-place")
+    assert ran.code == 3
+    assert f"{manifest} has the attribute user.origin, which can't be kept, so it is left as it is" in ran.err
+    assert manifest.read_text() == SERVICE
+    assert [path.name for path in manifest.parent.iterdir()] == ["service.yaml"]
+
+
+def test_in_place_leaves_a_file_alone_that_has_other_names(aim, manifest, tmp_path):
+    (tmp_path / "other.txt").hardlink_to(manifest)
+    ran = aim("convert", manifest, "--in-place")
+    assert ran.code == 3
+    assert "has other names (hard links), which would keep the old text; copy the file first" in ran.err
+    assert manifest.read_text() == SERVICE
 
 
 def test_in_place_leaves_a_file_alone_in_which_nothing_changes(aim, tmp_path):

@@ -72,6 +72,20 @@ def test_the_same_for_many_more_inputs() -> None:
         check(seed)
 
 
+def test_adapters_get_a_profile_even_beside_the_annotation_of_the_profile_pipeline() -> None:
+    service: JsonObject = {
+        "apiVersion": "aim.eai.amd.com/v1alpha1",
+        "kind": "AIMService",
+        "metadata": {"name": "chat", "annotations": {"aim.eai.amd.com/reconciler-pipeline": "profile"}},
+        "spec": {"model": {"name": "qwen"}, "adapters": [{"name": "tuned", "kind": "AIMArtifact"}]},
+    }
+    assert refusals(service) == []
+    (draft,) = convert_objects([service])
+    assert draft is not None
+    assert draft.get("spec", "profile") == {"selector": {"modelRef": {"name": "qwen"}}}
+    assert refusals(draft.value) == []
+
+
 def test_the_inputs_are_of_every_kind_and_both_outcomes_are_frequent() -> None:
     found = [pair for seed in range(300) for pair in check(seed)]
     assert len({get_str(draft.source, "kind") for draft, _ in found}) == 10

@@ -1,0 +1,86 @@
+"""What is said about an input as a whole, and what odd files come to."""
+
+import pytest
+
+from aim_template_migration.manifests.converting import Conversion, convert_files
+from aim_template_migration.manifests.findings import findings_of
+from aim_template_migration.manifests.located import ManifestFile
+from aim_template_migration.manifests.reading import read_manifest
+
+HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\n"
+MODEL = f"{HEAD}kind: AIMModel\nmetadata: {{name: m, namespace: a}}\nspec: {{image: 'r/i:1'}}\n"
+SERVICE = f"{HEAD}kind: AIMService\nmetadata: {{name: s}}\nspec:\n  model: {{name: m}}\n  template: {{name: t}}\n"
+
+
+def convert(**texts: str) -> Conversion:
+    return convert_files([ManifestFile(f"{name}.yaml", read_manifest(text.encode())) for name, text in texts.items()])
+
+
+def said(conversion: Conversion) -> list[str]:
+    return [str(finding) for finding in findings_of(conversion.ledger)]
+
+
+def test_a_model_that_stands_in_two_files_is_named() -> None:
+    found = said(convert(a=f"# ours\n{MODEL}", b=MODEL))
+    assert found == [
+        "b.yaml:1: note: AIMModel/a/m stands at a.yaml:2 as well; what refers to it is converted with the first"
+    ]
+
+
+def test_a_service_may_stand_in_the_directories_of_two_clusters_but_not_twice_in_one_file() -> None:
+    assert not [line for line in said(convert(a=SERVICE, b=SERVICE)) if "stands at" in line]
+    assert [line for line in said(convert(a=f"{SERVICE}---\n{SERVICE}")) if "stands at a.yaml:1 as well" in line]
+
+
+def test_expressions_of_a_template_are_named_once_for_each_object() -> None:
+    text = SERVICE.replace("{name: s}", "{name: '{{ .Release.Name }}-s', labels: {app: '{{ .Values.app }}'}}")
+    found = [line for line in said(convert(a=text)) if "template, so" in line or "of a template" in line]
+    sentence = "note: an expression of a template is taken as plain text here; convert what it renders to"
+    assert found == [f"a.yaml:3: metadata.name: {sentence}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SERVICE.replace("{name: s}", "{name: {{ .Values.x }}}"), f"{{{{- if .Values.x }}}}\n{SERVICE}{{{{ end }}}}\n"],
+)
+def test_a_template_that_is_no_yaml_stays_and_is_to_be_rendered_first(text: str) -> None:
+    conversion = convert(a=text)
+    assert not conversion.files[0].changed
+    (line,) = said(conversion)
+    assert line.endswith("; it holds expressions of a template, so render it first, for example by helm template")
+
+
+@pytest.mark.parametrize("head", ["apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", ""])
+def test_changes_of_a_kustomization_are_to_be_looked_at(head: str) -> None:
+    text = f"{head}resources: [a.yaml]\npatches:\n- path: x.yaml\n"
+    (line,) = said(convert(kustomization=text))
+    assert line.endswith("patches: note: this stays as it is; look at what it changes in objects of the AIM API")
+    assert said(convert(other="resources: [a.yaml]\npatches: [1]\n")) == []
+
+
+def test_a_variable_in_the_place_of_an_image_makes_no_name() -> None:
+    text = SERVICE.replace("{name: m}", "{image: '${IMAGE}'}")
+    conversion = convert(a=text)
+    (service,) = conversion.files[0].objects()
+    assert service["spec"] == {"model": {"image": "${IMAGE}", "name": {}}, "profile": {"name": "t"}}
+    assert said(conversion)[0].startswith("a.yaml:5: spec.model.image: it is no reference of an image")
+
+
+ITEMS = f"""\
+{HEAD}kind: AIMServiceList
+metadata: {{resourceVersion: '1'}}
+items:
+# the first
+- metadata: {{name: s}}
+  spec: {{model: {{name: m}}, template: {{name: t}}}}   # kept
+"""
+
+
+def test_items_of_a_list_of_one_kind_have_that_kind() -> None:
+    conversion = convert(a=ITEMS)
+    assert conversion.files[0].text == ITEMS.replace(
+        "- metadata: {name: s}",
+        "- apiVersion: aim.eai.amd.com/v1alpha2\n  kind: AIMService\n  metadata: {name: s}",
+    ).replace("template: {name: t}", "profile: {name: t}")
+    again = convert(a=conversion.files[0].text)
+    assert not again.files[0].changed
