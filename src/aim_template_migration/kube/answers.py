@@ -122,15 +122,15 @@ def warnings_of(raw: RawAnswer, redact: Redact) -> tuple[str, ...]:
 def _check_asked_for(request: PreparedRequest, status: int, body: JsonObject) -> None:
     if request.kind == VERSION_INFORMATION:
         return
-    said = (get_str(body, "apiVersion"), get_str(body, "kind"))
-    if said != (request.kind.api_version, request.kind.name):
+    if (body.get("apiVersion"), body.get("kind")) != (request.kind.api_version, request.kind.name):
         raise no_usable_answer(request, f"the answer is no {request.kind.api_version} {request.kind.name}", status)
     if request.kind != SELF_SUBJECT_ACCESS_REVIEW and _identity(body) != (request.namespace, request.name):
         raise no_usable_answer(request, "the answer is another object", status)
 
 
 def _identity(body: JsonObject) -> tuple[str | None, str | None]:
-    return get_str(body, "metadata", "namespace") or None, get_str(body, "metadata", "name")
+    metadata = body.get("metadata")
+    return get_str(metadata, "namespace") or None, get_str(metadata, "name")
 
 
 def _failure(request: PreparedRequest, raw: RawAnswer, redact: Redact) -> RequestError:

@@ -181,27 +181,26 @@ class ListReader(Generic[T]):
 
     def _reduced(self, request: PreparedRequest, page: Page) -> list[T]:
         """Decode and reduce one object after the other, so that a page never exists decoded as a whole."""
-        kind, namespace, reduce, decode = self.kind, request.namespace, self.reduce, self.decode
+        kind, api_version, namespace = self.kind.name, self.kind.api_version, request.namespace
+        reduce, decode = self.reduce, self.decode
         results: list[T] = []
         for item in page.items:
             try:
                 decoded = decode(item)
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise _incomplete(request, "an item is not valid JSON") from error
-            results.append(reduce(_checked(request, kind, namespace, decoded)))
+            results.append(reduce(_checked(request, kind, api_version, namespace, decoded)))
         return results
 
 
-def _checked(request: PreparedRequest, kind: Kind, namespace: str | None, item: Json) -> JsonObject:
+def _checked(request: PreparedRequest, kind: str, api_version: str, namespace: str | None, item: Json) -> JsonObject:
     """Return the item as an object of the kind; built-in lists leave apiVersion and kind out of their items."""
-    if not isinstance(item, dict) or not get_str(item, "metadata", "name"):
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(metadata, dict) or not get_str(metadata, "name"):
         raise _incomplete(request, "an item is no object with a name")
-    if (
-        item.setdefault("kind", kind.name) != kind.name
-        or item.setdefault("apiVersion", kind.api_version) != kind.api_version
-    ):
+    if item.setdefault("kind", kind) != kind or item.setdefault("apiVersion", api_version) != api_version:
         raise _incomplete(request, "an item is of another kind or version")
-    if namespace is not None and get_str(item, "metadata", "namespace") != namespace:
+    if namespace is not None and metadata.get("namespace") != namespace:
         raise _incomplete(request, "an item is of another namespace")
     return item
 
