@@ -83,6 +83,7 @@ class Served:
     lists: list[str] = field(default_factory=list)
     others: int = 0
     bytes: int = 0
+    sent: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -119,6 +120,11 @@ class PageCore:
             self._served.bytes += len(response.body)
         return response
 
+    def count_sent(self, size: int) -> None:
+        """Count the bytes of an answer as they are sent, compressed or not."""
+        with self._lock:
+            self._served.sent += size
+
     def _answer(self, request: Request) -> Response:
         url = urlsplit(request.target)
         if url.path == SERVED:
@@ -140,7 +146,13 @@ class PageCore:
         lists: list[Json] = [*served.lists]
         return json_response(
             200,
-            {"lists": lists, "others": served.others, "bytes": served.bytes, "mostInFlight": served.most_in_flight},
+            {
+                "lists": lists,
+                "others": served.others,
+                "bytes": served.bytes,
+                "sent": served.sent,
+                "mostInFlight": served.most_in_flight,
+            },
         )
 
     def _passed_on(self, request: Request, namespace: re.Match[str] | None) -> Response:
@@ -233,6 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.compress and len(body) > _GZIP_FROM and "gzip" in headers.get("accept-encoding", ""):
             body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
             self.send_header("Content-Encoding", "gzip")
+        self.server.core.count_sent(len(body))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -1,12 +1,15 @@
 """Measures a command from outside: clock, CPU time and peak memory of one child process."""
 
+import json
 import os
 import subprocess
-import time
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+_LAUNCHER = Path(__file__).with_name("launch.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +51,21 @@ def measured(
         CommandFailedError: its exit code is none of ``accepted``.
     """
     out, err = folder / "measured.out", folder / "measured.err"
-    with out.open("wb") as output, err.open("wb") as errors, Path(stdin or os.devnull).open("rb") as given:
-        began = time.monotonic()
-        process = subprocess.Popen(
-            [str(part) for part in command],
+    out.touch()
+    launcher = [sys.executable, "-S", "-E", str(_LAUNCHER), str(out)]
+    with err.open("wb") as errors, Path(stdin or os.devnull).open("rb") as given:
+        launched = subprocess.run(
+            [*launcher, *map(str, command)],
             stdin=given,
-            stdout=output,
+            stdout=subprocess.PIPE,
             stderr=errors,
             env=None if environment is None else {**os.environ, **environment},
+            check=True,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
     cost = Cost(
-        wall=wall,
-        cpu=usage.ru_utime + usage.ru_stime,
-        peak_mb=usage.ru_maxrss * 1024 / 1e6,
-        code=process.returncode,
-        output=out.read_text(errors="replace"),
-        errors=err.read_text(errors="replace"),
+        **json.loads(launched.stdout), output=out.read_text(errors="replace"), errors=err.read_text(errors="replace")
     )
+    out.write_bytes(b"")
     if cost.code not in accepted:
         raise CommandFailedError(f"{command[0]} ended with {cost.code}: {cost.errors[-1000:] or cost.output[-1000:]}")
     return cost

@@ -1,0 +1,64 @@
+"""API servers with fleets in them, each in processes of their own, so that their cost is nobody's."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from aim_rehearsal.worlds import fleet
+from benchmarks.page_server import space_name
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A fleet that is being served.
+
+    Attributes:
+        kubeconfig: of an identity that may do everything.
+        namespaces: the fleet's namespaces.
+        folder: an empty folder for what is measured.
+    """
+
+    kubeconfig: Path
+    namespaces: tuple[str, ...]
+    folder: Path
+
+
+@contextmanager
+def page_server(namespaces: int, services: int, *, padding: int = 0, compress: bool = False) -> Iterator[Served]:
+    """Serve generated pages; ``padding`` and ``compress`` are ``benchmarks.page_server``'s."""
+    options = ["--padding", str(padding), *(["--compress"] if compress else [])]
+    names = tuple(space_name(number) for number in range(namespaces))
+    with _child("benchmarks.page_server", namespaces, services, options) as folder:
+        yield Served(folder / "kubeconfig", names, folder)
+
+
+@contextmanager
+def local_api(namespaces: int, services: int) -> Iterator[Served]:
+    """Serve a fleet from the local API."""
+    with _child("benchmarks.local_api", namespaces, services, []) as folder:
+        yield Served(folder / "kubeconfig", fleet(namespaces, 1).namespaces, folder)
+
+
+@contextmanager
+def _child(module: str, namespaces: int, services: int, options: list[str]) -> Iterator[Path]:
+    size = ["--namespaces", str(namespaces), "--services", str(services)]
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, folder, *size, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin
+        assert process.stdout
+        try:
+            if process.stdout.readline().strip() != "ready":
+                raise RuntimeError(f"{module} did not start")
+            yield Path(folder)
+        finally:
+            process.stdin.close()
+            process.wait(30)
