@@ -20,6 +20,7 @@ WORLDS = (*MAIN_WORLDS, *OTHER_WORLDS)
 SEED = 20_260_602
 _SHARES, _LONG_SHARES = 8, 60
 _LONGEST = frozenset({"answers to reads", "answers to reads of a dry run"})
+_FIRST = "team-a"
 SERVER_ANSWERS = ("409-conflict", "422", "429-retry-after", "500", "reset", "stored-reset")
 NOT_ON_SERVER = frozenset({"namespace-ending", "definition-narrowed"})
 _JOURNAL = "write apply-result.json.journal.jsonl"
@@ -71,12 +72,12 @@ def torn_lines(player: Player, world: str) -> Iterator[Point]:
     return (point for point in listed if point.place.endswith(_JOURNAL) and point.fault().name == "write-torn")
 
 
-def thinned(name: str, full_in: str) -> Listing:
-    """Return every fault at every write, but at those of other namespaces than one only every third of them."""
+def thinned(name: str, full_in: str, every: int) -> Listing:
+    """Return every fault at every write, but at those of other namespaces than one only every so-manieth of them."""
 
     def listing(player: Player, world: str) -> Iterator[Point]:
         for number, point in enumerate(EVERYTHING[name](player, world)):
-            if f"/namespaces/{full_in}/" in point.place or number % 3 == 0:
+            if f"/namespaces/{full_in}/" in point.place or number % every == 0:
                 yield point
 
     return listing
@@ -164,10 +165,10 @@ def server() -> list[Part]:
     server chooses; both are played on the local API.
     """
     world = MAIN_WORLDS[0]
-    races = thinned("races", "team-a")
+    answers, races = (thinned(name, _FIRST, 3) for name in ("answers to writes", "races"))
     return [
-        *shares(world, "answers to writes", faults_of(EVERYTHING["answers to writes"], SERVER_ANSWERS), 4),
-        Part(world, "kills at writes", at_writes(EVERYTHING["kills at requests"])),
+        *shares(world, "answers to writes", faults_of(answers, SERVER_ANSWERS), 4),
+        *shares(world, "kills at writes", at_writes(EVERYTHING["kills at requests"]), 2),
         *shares(world, "races", faults_of(races, {race.name for race in RACES} - NOT_ON_SERVER), 3),
     ]
 
@@ -197,23 +198,25 @@ def quick() -> Part:
 def _main(world: str) -> Iterator[Part]:
     """Return what is played in the main worlds.
 
-    Every fault at every write of a commit; in the second namespace, where the same writes are made once more, every
-    third. Faults that take real time, in the first namespace. A kill at every request at which files or cluster are not
+    Every fault at every write of a commit in the first world; in its second namespace, where the same writes are made
+    once more, every third, and in the second world, where services share what is written, every second. Faults that
+    take real time, in the first namespace of the first world. A kill at every request at which files or cluster are not
     exactly as at an earlier one, and at every line of the journal. One answer to each read. One error at every fourth
     disk call.
     """
-    first = "team-a"
-    writes = thinned("answers to writes", first)
+    is_first = world == MAIN_WORLDS[0]
+    writes = thinned("answers to writes", _FIRST, 3) if is_first else thinned("answers to writes", "", 2)
     yield from shares(world, "answers to writes", without_slow_ones(writes), 8)
-    yield Part(world, "late answers", _late_ones(first))
-    dry_runs = EVERYTHING["answers to dry runs"] if world == MAIN_WORLDS[0] else one_each("answers to dry runs")
+    if is_first:
+        yield Part(world, "late answers", _late_ones(_FIRST))
+    dry_runs = EVERYTHING["answers to dry runs"] if is_first else one_each("answers to dry runs")
     yield from shares(world, "answers to dry runs", without_slow_ones(dry_runs), 2)
     yield from shares(world, "one answer to each read", _commit(each_read), 3)
     yield Part(world, "one answer to each read of a dry run", _dry_run(each_read))
     yield from shares(world, "kills at requests", _commit(points.kills_at_changes), 2)
     yield Part(world, "torn lines", torn_lines)
     yield Part(world, "one error at every fourth disk call", one_each("disk errors"), 0, 4)
-    yield from shares(world, "races", EVERYTHING["races"] if world == MAIN_WORLDS[0] else one_each("races"), 2)
+    yield from shares(world, "races", EVERYTHING["races"] if is_first else one_each("races"), 2)
     for name in ("signals at writes", "second runs", "operators and clocks"):
         yield Part(world, name, EVERYTHING[name])
     yield Part(world, "several faults", functools.partial(troubled, seeds=range(12)))
