@@ -13,6 +13,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from aim_api.tree import get_str
 from aim_template_migration.mapping.recipes.draft import Draft
@@ -95,8 +96,12 @@ def convert_chunk(chunk: tuple[int, int, bool]) -> Counts:
     return counts
 
 
-def run(count: int, seed: int, jobs: int, *, texts: bool = False, seconds: float = float("inf")) -> Counts:
-    """Convert ``count`` inputs from ``seed`` on with ``jobs`` processes, or as many as fit into ``seconds``."""
+def run(count: int, seed: int, jobs: int, *, texts: bool = False, seconds: float = float("inf")) -> Iterator[Counts]:
+    """Convert ``count`` inputs from ``seed`` on with ``jobs`` processes, or as many as fit into ``seconds``.
+
+    Yields:
+        The counts so far, the same object again and again.
+    """
     started = time.monotonic()
     total = Counts()
     chunks = [(at, min(at + CHUNK, seed + count), texts) for at in range(seed, seed + count, CHUNK)]
@@ -105,9 +110,24 @@ def run(count: int, seed: int, jobs: int, *, texts: bool = False, seconds: float
             total.add(counts)
             sys.stderr.writelines(f"{line}\n" for line in counts.first)
             sys.stderr.write(f"{total.inputs} inputs, {total.failures} failures\n")
+            yield total
             if time.monotonic() - started > seconds:
-                break
-    return total
+                return
+
+
+def answer(given: argparse.Namespace, counts: Counts, seconds: float) -> str:
+    """Return what is published of a run."""
+    found = {
+        "through": "text" if given.text else "mapping",
+        "seed": given.seed,
+        "inputs": counts.inputs,
+        "objects": counts.objects,
+        "seconds": round(seconds),
+        "outcomes": dict(sorted(counts.outcomes.items())),
+        "failures": counts.failures,
+        "first": counts.first,
+    }
+    return f"{json.dumps(found, indent=2)}\n"
 
 
 def main(arguments: list[str]) -> int:
@@ -118,20 +138,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--text", action="store_true", help="through text, not only through the mapping")
+    parser.add_argument("--file", type=Path, help="write the counts so far to this file, after every thousand inputs")
     given = parser.parse_args(arguments)
     started = time.monotonic()
-    counts = run(given.count, given.seed, given.jobs, texts=given.text, seconds=given.seconds)
-    answer = {
-        "through": "text" if given.text else "mapping",
-        "seed": given.seed,
-        "inputs": counts.inputs,
-        "objects": counts.objects,
-        "seconds": round(time.monotonic() - started),
-        "outcomes": dict(sorted(counts.outcomes.items())),
-        "failures": counts.failures,
-        "first": counts.first,
-    }
-    sys.stdout.write(f"{json.dumps(answer, indent=2)}\n")
+    counts = Counts()
+    for counts in run(given.count, given.seed, given.jobs, texts=given.text, seconds=given.seconds):
+        if given.file:
+            given.file.write_text(answer(given, counts, time.monotonic() - started))
+    sys.stdout.write(answer(given, counts, time.monotonic() - started))
     return 1 if counts.failures else 0
 
 

@@ -56,11 +56,11 @@ def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> No
 
 def _base_image(draft: Draft) -> tuple[Path, str]:
     """Return where the input states the base image, in G's shape or in the served one, and the image."""
-    for place in ((*_CUSTOM, "image"), ("spec", "image")):
-        image = get_str(draft.source, *place)
-        if image:
-            return place, image
-    return ("spec", "image"), ""
+    place: Path = (*_CUSTOM, "image")
+    stated, own = get_str(draft.source, *place), get_str(draft.source, "spec", "image")
+    if stated and own:
+        draft.leave(place, "spec.image names a base image as well", "keep one of spec.image and spec.custom.image")
+    return (place, stated) if stated and not own else (("spec", "image"), own or "")
 
 
 def _own_image(draft: Draft, context: Context, place: Path, image: str) -> str:
@@ -158,6 +158,7 @@ def _settings_of_the_image(draft: Draft, base: Beside | None, *, inline: bool) -
     """Carry what concerns the base image to its model."""
     move_model_environment(draft, _OVERRIDES)
     if inline:
+        _inline_runtime(draft)
         return
     for name in _OF_THE_IMAGE:
         if draft.has("spec", name) and base is not None:
@@ -171,3 +172,16 @@ def _settings_of_the_image(draft: Draft, base: Beside | None, *, inline: bool) -
     for name in _OF_BOTH:
         if draft.has("spec", name) and base is not None:
             draft.give(("spec", name), base, ("spec", name), keep=True)
+
+
+def _inline_runtime(draft: Draft) -> None:
+    """Name the runtime config, which a model with profiles can't have."""
+    path: Path = ("spec", "runtimeConfigName")
+    if draft.given(*path) in ("", None):
+        draft.drop(path, "it names no runtime config")
+        return
+    draft.leave(
+        path,
+        "a model with profiles names no runtime config",
+        "convert without --inline, which puts it into the model of the base image, or remove it",
+    )

@@ -179,28 +179,34 @@ class _Template:
         for path, name in _SELECTING:
             if self._states(made, path, name):
                 self._give(made, path, ("spec", name))
-        stated = any(has(made.value, "spec", name) for name in ("acceleratorModel", "acceleratorCount"))
-        if stated and not has(made.value, "spec", "acceleratorType"):
+        accelerated = any(has(made.value, "spec", name) for name in ("acceleratorModel", "acceleratorCount"))
+        if accelerated and not has(made.value, "spec", "acceleratorType"):
             made.put(("spec", "acceleratorType"), "gpu")
         for name in ("type", "image"):
             if not is_empty(self._item.get(name)):
                 self._give(made, (name,), ("spec", name))
         if self._weights.image and not get_str(made.value, "spec", "image"):
             made.put(("spec", "image"), self._weights.image)
-        custom = get_map(self._item, "customProfile")
-        arguments = get_map(custom, "engineArgs")
-        self._account(("customProfile", "engineArgs"), made.id, ("spec", "engineArgs"), "a profile holds its own")
-        if "engineArgs" in self._item:
-            arguments = deep_merge(arguments, get_map(self._item, "engineArgs"))
-            self._account(("engineArgs",), made.id, ("spec", "engineArgs"), "a profile holds its own")
-        self._environment(made, ("spec", "containerEnv"), ("spec", "engineArgs"), arguments)
-        if get_map(custom, "envVars"):
+        self._environment(made, ("spec", "containerEnv"), ("spec", "engineArgs"), self._arguments(made))
+        if get_map(self._item, "customProfile", "envVars"):
             self._give(made, ("customProfile", "envVars"), ("spec", "engineEnv"))
         self._draft.note(
             self._place,
             "a profile that is written by hand is found by name or by spec.profile.selector.aimId, not by its model",
         )
         return made
+
+    def _arguments(self, made: Beside) -> JsonObject:
+        """Return the engine arguments of both places, and leave what are none for a person."""
+        arguments: JsonObject = {}
+        for path in (("customProfile", "engineArgs"), ("engineArgs",)):
+            stated = get(self._item, *path)
+            if isinstance(stated, dict):
+                arguments = deep_merge(arguments, stated)
+                self._account(path, made.id, ("spec", "engineArgs"), "a profile holds its own")
+            elif not is_empty(stated):
+                self._undecided(made, path, "engine arguments are an object", "write them as one in spec.engineArgs")
+        return arguments
 
     def _name(self) -> str:
         """Return a name for the object: the template's, behind the model's, since it is an alias within the model."""
@@ -267,8 +273,8 @@ class _Template:
             )
 
     def _environment(self, made: Beside, env: Path, args: Path, arguments: JsonObject) -> None:
-        given = [item for item in get_list(self._item, "env") if isinstance(item, dict)]
-        kept, found, fault = kept_variables(given)
+        given = {index: item for index, item in enumerate(get_list(self._item, "env")) if isinstance(item, dict)}
+        kept, found, fault = kept_variables(list(given.values()))
         inherited, below, _ = kept_variables(self._weights.env)
         carried = merge_env(inherited, kept)
         if carried:
@@ -276,7 +282,7 @@ class _Template:
         for index, item in enumerate(self._weights.env):
             if item in carried:
                 made.origins[*env, carried.index(item)] = ("spec", "env", index)
-        for index, item in enumerate(given):
+        for index, item in given.items():
             place: Path = (*self._place, "env", index)
             where: Path = (*env, carried.index(item)) if item in carried else ()
             if where:

@@ -1,0 +1,73 @@
+"""Details of custom models that long runs of random inputs have found."""
+
+from aim_api.tree import JsonObject
+from aim_template_migration.mapping.recipes.context import Values
+from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.draft import Draft
+from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
+
+SOURCES = [{"modelId": "a/b", "sourceUri": "hf://a/b"}]
+GIVEN = Values({"AIMModel/m": {"baseModelName": "base"}})
+
+
+def converted(spec: JsonObject, *, inline: bool = False) -> Draft:
+    whole: JsonObject = {"custom": {"versionPolicy": "any"}, "aimId": "a/b", "modelSources": SOURCES, **spec}
+    model: JsonObject = {
+        "apiVersion": "aim.eai.amd.com/v1alpha1",
+        "kind": "AIMModel",
+        "metadata": {"name": "m"},
+        "spec": whole,
+    }
+    # A fine-tune has no templates, so one keeps the model a custom one.
+    whole.setdefault("customTemplates", [{"name": "t"}])
+    (draft,) = convert_objects([model], values=GIVEN, inline=inline)
+    assert draft is not None
+    return draft
+
+
+def lost(draft: Draft) -> list[tuple[object, ...]]:
+    return [fate.path for fate in draft.fates() if fate.lost]
+
+
+def test_a_runtime_config_of_an_inline_model_is_left_to_be_decided() -> None:
+    draft = converted({"image": "r/i:1", "runtimeConfigName": "fast"}, inline=True)
+    assert lost(draft) == [("spec", "runtimeConfigName")]
+    assert "spec.runtimeConfigName" in refusals(draft.value)
+    empty = converted({"image": "r/i:1", "runtimeConfigName": ""}, inline=True)
+    assert not lost(empty)
+    assert refusals(empty.value) == []
+
+
+def test_two_base_images_are_left_to_be_decided() -> None:
+    draft = converted({"image": "r/i:1", "custom": {"image": "r/j:1"}})
+    assert lost(draft) == [("spec", "custom", "image")]
+    assert [made.value["spec"] for made in draft.beside] == [{"image": "r/i:1"}]
+    assert refusals(draft.value)
+
+
+def test_engine_arguments_that_are_no_object_stay_where_they_are_refused() -> None:
+    template: JsonObject = {"name": "t", "customProfile": {"engineArgs": [1]}}
+    draft = converted({"image": "r/i:1", "customTemplates": [template]})
+    assert lost(draft) == [("spec", "customTemplates", 0, "customProfile", "engineArgs", 0)]
+    profile = draft.beside[-1].value
+    assert profile["kind"] == "AIMProfile"
+    assert refusals(profile) == ["spec.customProfile"]
+
+
+def test_variables_keep_their_places_beside_what_is_none() -> None:
+    template: JsonObject = {"name": "t", "env": [1, {"name": "A", "value": "x"}]}
+    draft = converted({"image": "r/i:1", "customTemplates": [template]})
+    assert lost(draft) == [("spec", "customTemplates", 0, "env", 0)]
+    assert draft.beside[-1].origins["spec", "overrides", "containerEnv", 0] == (
+        "spec", "customTemplates", 0, "env", 1,
+    )  # fmt: skip
+
+
+def test_a_template_with_another_identity_is_not_covered_by_the_derivation() -> None:
+    same = converted({"image": "r/i:1", "customTemplates": [{"name": "t", "modelId": "a/b"}]})
+    assert [made.value["kind"] for made in same.beside] == ["AIMModel"]
+    other = converted({"image": "r/i:1", "customTemplates": [{"name": "t", "modelId": "a/c"}]})
+    assert [made.value["kind"] for made in other.beside] == ["AIMModel", "AIMProfileSet"]
+    assert other.beside[-1].value["spec"]["overrides"]["modelId"] == "a/c"  # type: ignore[index,call-overload]
+    assert not lost(same)
+    assert not lost(other)
