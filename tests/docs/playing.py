@@ -57,21 +57,21 @@ def played(page: Page, folder: Path) -> str:
 
 
 def _beside(first: str, second: str, folder: Path, environment: dict[str, str]) -> str:
-    served = subprocess.Popen(
+    with subprocess.Popen(
         ["bash", "-c", f"exec {first}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder,
         env=environment,
-    )  # fmt: skip
-    try:
-        kubeconfig = next(found[1] for line in served.stdout if (found := re.search(r"export KUBECONFIG=(\S+)", line)))
-        script = re.sub(r"(?m)^export KUBECONFIG=.*$", f"export KUBECONFIG={kubeconfig}", second)
-        done = subprocess.run(
-            ["bash", "-c", script], capture_output=True, text=True, cwd=folder, env=environment, timeout=_SECONDS,
-            check=False,
-        )  # fmt: skip
-        return f"{done.stdout}{done.stderr}\nexit code {done.returncode}"
-    finally:
-        served.send_signal(signal.SIGINT)
-        served.wait(_SECONDS)
+    ) as served:  # fmt: skip
+        try:
+            lines = iter(served.stdout)
+            kubeconfig = next(found[1] for line in lines if (found := re.search(r"export KUBECONFIG=(\S+)", line)))
+            script = re.sub(r"(?m)^export KUBECONFIG=.*$", f"export KUBECONFIG={kubeconfig}", second)
+            done = subprocess.run(
+                ["bash", "-c", script], capture_output=True, text=True, cwd=folder, env=environment, timeout=_SECONDS,
+                check=False,
+            )  # fmt: skip
+            return f"{done.stdout}{done.stderr}\nexit code {done.returncode}"
+        finally:
+            served.send_signal(signal.SIGINT)
 
 
 def _environment(folder: Path) -> dict[str, str]:
