@@ -15,6 +15,7 @@ from aim_api.kinds import SELF_SUBJECT_ACCESS_REVIEW
 from aim_api.tree import Json, JsonObject, get, get_int, get_map, get_str
 from aim_template_migration.kube.errors import (
     ApiStatusError,
+    NotFound,
     NotServed,
     OutcomeUnknown,
     RequestError,
@@ -160,6 +161,8 @@ def _refusal(request: PreparedRequest, raw: RawAnswer, status: JsonObject | None
         chosen = error_class(raw.status, reason)
         if raw.status == 404 and not get_str(details, "name"):
             chosen = NotServed
+    if chosen is NotFound and (message, details) == _absence(request):
+        redact = str  # it says nothing but what was asked for
     if chosen is NotServed:
         message = f"{message}; it does not serve {request.kind.plural} of {request.kind.api_version}".lstrip("; ")
     return chosen(
@@ -170,6 +173,15 @@ def _refusal(request: PreparedRequest, raw: RawAnswer, status: JsonObject | None
         details=_redacted(details, redact),
         retry_after=_retry_after(raw, details),
     )
+
+
+def _absence(request: PreparedRequest) -> tuple[str, JsonObject]:
+    """Return the message and the details with which an API server says that there is no object of a name."""
+    kind, name = request.kind, request.name or ""
+    details: JsonObject = {"name": name, "group": kind.group, "kind": kind.plural}
+    if not kind.group:
+        return f'{kind.plural} "{name}" not found', {"name": name, "kind": kind.plural}
+    return f'{kind.plural}.{kind.group} "{name}" not found', details
 
 
 def _redacted(value: JsonObject, redact: Redact) -> JsonObject:

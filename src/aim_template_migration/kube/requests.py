@@ -201,6 +201,7 @@ def build_json_patch(
     )
 
 
+@lru_cache(maxsize=4096)  # a unit's objects are read again and again
 def build_get(
     kind: Kind, name: str, namespace: str | None = None, *, timeout: float = DEFAULT_TIMEOUT
 ) -> PreparedRequest:
@@ -324,7 +325,7 @@ def _path(kind: Kind, namespace: str | None, name: str | None, *, in_path: bool 
     return kind.path(segments[0], segments[1] if in_path else None)
 
 
-@lru_cache(maxsize=4096)  # a unit's objects are read again and again
+@lru_cache(maxsize=4096)
 def _segment(part: str, field_name: str, kind_name: str) -> str:
     """Return a part of a URL's path, percent-encoded."""
     # The rule of Kubernetes for path segments; it keeps a hand-edited name from reaching another URL.

@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from aim_template_migration.kube.answers import Answer, RawAnswer, Redact, interpret, no_usable_answer
@@ -58,7 +59,9 @@ class Sender:
         self._transport = transport
         self._credentials = credentials
         self._headers = headers
-        self._slots = threading.BoundedSemaphore(in_flight)
+        self._slots: SimpleQueue[None] = SimpleQueue()  # a semaphore, which the standard library has in Python only
+        for _ in range(in_flight):
+            self._slots.put(None)
         self._pacing = pacing
         self._redact = redact
         self._lock = threading.Lock()
@@ -152,17 +155,19 @@ class Sender:
         except ConnectError as error:
             raise CredentialsUnavailable(request.action, str(error)) from error
         finally:
-            self._slots.release()
+            self._slots.put(None)
         self._count(request)
         self._answered = True
         return raw
 
     def _await_slot(self, request: PreparedRequest, until: float | None) -> None:
         left = None if until is None else until - self._pacing.monotonic()
-        if not self._slots.acquire(timeout=None if left is None else max(0.0, left)):
-            raise RequestNotSent(request.action, "its turn did not come in time, so that it was not sent")
+        try:
+            self._slots.get(timeout=None if left is None else max(0.0, left))
+        except Empty:
+            raise RequestNotSent(request.action, "its turn did not come in time, so that it was not sent") from None
         if left is not None and left < 0:
-            self._slots.release()
+            self._slots.put(None)
             raise RequestNotSent(request.action, "its credentials came too late, so that it was not sent")
 
     def _count(self, request: PreparedRequest) -> None:

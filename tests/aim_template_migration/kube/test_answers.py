@@ -208,6 +208,22 @@ def test_what_the_server_quotes_passes_through_the_redaction():
     assert answer.warnings == ("***",)
 
 
+def test_an_absence_that_says_only_what_was_asked_for_costs_no_redaction():
+    shown = []
+
+    def redact(text):
+        shown.append(text)
+        return text
+
+    said = 'aimservices.aim.eai.amd.com "llama" not found'
+    error = failure(READ, raw(404, status(404, "NotFound", said, **NAMED)), redact)
+    assert (error.message, error.details, shown) == (said, NAMED, [])
+    for message, details in ((f"{said} by hunter2", NAMED), (said, NAMED | {"causes": [{"message": "hunter2"}]})):
+        assert isinstance(failure(READ, raw(404, status(404, "NotFound", message, **details)), redact), NotFound)
+        assert any("hunter2" in text for text in shown)
+        shown.clear()
+
+
 @pytest.mark.parametrize(
     ("header", "details", "expected"),
     [
