@@ -1,0 +1,108 @@
+"""``apply``, as a dry run and as a commit, beside the same requests sent bare to the same server.
+
+The operator that the commits wait for is simulated and shares the machine, so that the time on the clock of a commit
+says nothing about the tool; its CPU time does.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.figures import Figure
+from benchmarks.plan import write_plan_of
+from benchmarks.processes import measured
+from benchmarks.registry import Benchmark, Size
+from benchmarks.servers import Served, local_api
+
+_SIZES = {200: (4, 50), 1_000: (20, 50), 10_000: (100, 100)}
+_COMMITTED_UP_TO = 1_000
+_PARALLEL = 16
+_DRY_RUN_LIMIT, _OWN_LIMIT = 1.3, 3.0
+
+
+class _Cost(msgspec.Struct, frozen=True):
+    cpu: float
+    wall: float
+    requests: float
+    units: int = 0
+    failed: int = 0
+    others: int = 0
+    sync_cpu: float = 0.0
+    peak_mb: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One run, and its requests sent bare."""
+
+    run: _Cost
+    bare: _Cost
+
+
+def local_figures(size: Size) -> Iterator[Figure]:
+    """Yield the figures on the local API."""
+    for services in (200,) if size == "quick" else (1_000, 10_000):
+        yield from figures_on(partial(local_api, *_SIZES[services]), services, "")
+
+
+def figures_on(serve: Callable[[], AbstractContextManager[Served]], services: int, where: str) -> Iterator[Figure]:
+    """Yield the figures of a fleet on a server; ``where`` ends their names."""
+    with serve() as served:
+        plan = write_plan_of(served)
+        yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}", where)
+        if services <= _COMMITTED_UP_TO:
+            yield from _commit(_measure(served, plan, commit=True), f"{services:,}", where)
+
+
+def _dry_run(pair: _Pair, services: str, where: str) -> Iterator[Figure]:
+    run, bare = pair.run, pair.bare
+    name = f"dry run {services}{where}"
+    units = f"{run.units:,} automatic units, {run.others:,} others"
+    peer = "the same requests bare"
+    yield Figure(f"{name}: clock", run.wall, "s", bare.wall, peer, _DRY_RUN_LIMIT, note=units)
+    yield Figure(f"{name}: CPU", run.cpu, "s", bare.cpu, peer)
+    yield Figure(f"{name}: requests per unit", run.requests / run.units, "requests")
+    yield Figure(f"{name}: peak memory", run.peak_mb, "MB")
+
+
+def _commit(pair: _Pair, services: str, where: str) -> Iterator[Figure]:
+    run, bare = pair.run, pair.bare
+    own = (run.cpu - bare.cpu - run.sync_cpu) / run.units
+    name = f"commit {services}{where}"
+    yield Figure(
+        f"{name}: own CPU per unit beyond requests, waits and sync",
+        own * 1e3,
+        "ms",
+        limit=_OWN_LIMIT,
+        limit_of="value",
+        note=f"{run.units:,} automatic units",
+    )
+    yield Figure(f"{name}: CPU per unit", run.cpu / run.units * 1e3, "ms", bare.cpu / run.units * 1e3, "requests bare")
+    yield Figure(f"{name}: CPU of syncing per unit", run.sync_cpu / run.units * 1e3, "ms")
+    yield Figure(f"{name}: requests per unit", run.requests / run.units, "requests")
+    yield Figure(f"{name}: peak memory", run.peak_mb, "MB")
+
+
+def _measure(served: Served, plan: Path, *, commit: bool) -> _Pair:
+    name = "commit" if commit else "dry-run"
+    record, result = served.folder / f"{name}.requests", served.folder / f"{name}.json"
+    more = ("--parallel", str(_PARALLEL), *(["--commit"] if commit else []))
+    run = _child("benchmarks.applying_run", served, plan, result, record, *more)
+    if run.failed or not run.units:
+        raise RuntimeError(f"{run.failed} units of the {name} failed, {run.units} succeeded: see {result}")
+    return _Pair(run, _child("benchmarks.applying_bare", served, record, "--parallel", str(_PARALLEL)))
+
+
+def _child(module: str, served: Served, *arguments: Path | str) -> _Cost:
+    command = (sys.executable, "-m", module, served.kubeconfig, *arguments)
+    return msgspec.json.decode(measured(command, folder=served.folder).output, type=_Cost)
+
+
+BENCHMARKS = (
+    Benchmark("apply", "`apply` against the local API, dry run and commit, 16 units side by side.", local_figures),
+)
