@@ -1,7 +1,9 @@
 """Signals while a run writes: the request in flight is finished and journaled, then the run ends.
 
-A handler runs in the main thread, between any two of its instructions, so it takes no lock and writes to no stream: it
-writes one byte into a pipe, and a thread on the other end does the rest.
+A handler runs in the main thread, between any two of its instructions, so it takes no lock and writes to no stream. It
+does not run at all while the main thread waits for a lock and the kernel has given the signal to another thread (seen
+after SIGSTOP and SIGCONT). So the handlers do nothing: the interpreter itself writes the signal's number into a pipe,
+from whatever thread, and a thread on the other end does the rest.
 """
 
 import contextlib
@@ -14,7 +16,6 @@ from types import FrameType
 from aim_template_migration.cli.console import Console
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SIGNALLED = b"!"
 _FIRST = "stopping: the request in flight is finished and journaled, then the run ends; nothing is rolled back"
 _AGAIN = "already stopping: the request in flight must be journaled first, so another signal changes nothing"
 
@@ -34,30 +35,32 @@ def stopping_on_signals(
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
 
-    def note(signum: int, frame: FrameType | None) -> None:
-        """Only note the signal: an event's lock may be held by the very code that the signal came into."""
-        del signum, frame
-        with contextlib.suppress(BlockingIOError):  # a full pipe says enough
-            os.write(writer, _SIGNALLED)
-
     def watch() -> None:
-        while os.read(reader, 1):
-            _say(console, again if stop.is_set() else first)
-            stop.set()
+        while number := os.read(reader, 1):
+            if number[0] in _SIGNALS:
+                _say(console, again if stop.is_set() else first)
+                stop.set()
 
     watcher = threading.Thread(target=watch, name="signals", daemon=True)
     watcher.start()
     nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     taken = [number for number in _SIGNALS if not (nohup and number is signal.SIGHUP)]
-    former = {number: signal.signal(number, note) for number in taken}
+    former_writer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)  # a full pipe says enough
+    former = {number: signal.signal(number, _noted) for number in taken}
     try:
         yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(former_writer, warn_on_full_buffer=False)
         os.close(writer)
         watcher.join()
         os.close(reader)
+
+
+def _noted(signum: int, frame: FrameType | None) -> None:
+    """Do nothing: the interpreter has written into the pipe already."""
+    del signum, frame
 
 
 def _say(console: Console, text: str) -> None:

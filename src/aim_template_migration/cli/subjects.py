@@ -64,10 +64,16 @@ def _copied(arguments: RehearseArguments, tell: Callable[[str], None]) -> Subjec
 
 def _dumped(files: tuple[Path, ...]) -> Subject:
     try:
-        objects = [Dumped(item.value, item.place) for file in files for item in read_dump(_bytes_of(file), str(file))]
-        return dumped_subject(objects, [str(file) for file in files])
+        objects = [
+            Dumped(item.value, item.place) for file in files for item in read_dump(_bytes_of(file), _name_of(file))
+        ]
+        return dumped_subject(objects, [_name_of(file) for file in files])
     except (DumpUnreadableError, DumpError) as error:
         raise not_started(str(error)) from error
+
+
+def _name_of(file: Path) -> str:
+    return "standard input" if str(file) == "-" else str(file)
 
 
 def _bytes_of(file: Path) -> bytes:

@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 
 from aim_template_migration.applying.plan_files import PlanRejected
@@ -21,7 +20,6 @@ from aim_template_migration.kube.errors import (
 from aim_template_migration.planning.inventory import PlanningError
 from aim_template_migration.planning.secret_scan import redact
 
-_LONGEST_WAIT_WHEN_STOPPED = 1.0
 _HINTS: tuple[tuple[type[RequestError], str, str], ...] = (
     (Forbidden, "grant exactly the permission that the message names, and try again", "Forbidden"),
     (Unauthorized, "log in again, and try again", "CredentialsRejected"),
@@ -63,17 +61,7 @@ def open_cluster(arguments: ConnectionArguments, *, stop: threading.Event | None
         impersonate=arguments.impersonate,
         request_timeout=arguments.request_timeout,
     )
-    return connect(options, redact=redact, pacing=_pacing(stop) if stop else None)
-
-
-def _pacing(stop: threading.Event) -> Pacing:
-    """Reads are still repeated after the stop, since the outcome of the request in flight has to be settled."""
-
-    def sleep(seconds: float) -> None:
-        if stop.wait(seconds):
-            time.sleep(min(seconds, _LONGEST_WAIT_WHEN_STOPPED))
-
-    return Pacing(sleep=sleep)
+    return connect(options, redact=redact, pacing=Pacing.stopped_by(stop) if stop else None)
 
 
 def _with_hint(message: str) -> CommandStopped:

@@ -5,11 +5,15 @@ threads do not come back at once, and the server's own Retry-After obeyed up to 
 """
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from aim_template_migration.kube.errors import RequestError
+
+_LONGEST_WAIT_WHEN_STOPPED = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,19 @@ class Pacing:
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
+
+    @classmethod
+    def stopped_by(cls, stop: threading.Event) -> Self:
+        """Return the default policy with waits that last at most a second once ``stop`` is set.
+
+        Reads are still repeated then, since the outcome of the request in flight has to be settled.
+        """
+
+        def sleep(seconds: float) -> None:
+            if stop.wait(seconds):
+                time.sleep(min(seconds, _LONGEST_WAIT_WHEN_STOPPED))
+
+        return cls(sleep=sleep)
 
     def wait_after(self, attempt: int, error: RequestError) -> float:
         """Return the seconds to wait after the given attempt (the first is 1) failed with ``error``."""

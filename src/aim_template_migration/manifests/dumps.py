@@ -47,6 +47,11 @@ def read_dump(data: bytes, name: str) -> list[PlacedObject]:
 
 def _objects(text: ManifestText, name: str, document: Document) -> Iterator[PlacedObject]:
     value = document.value
+    if isinstance(value, dict) and not get_str(value, "kind") and isinstance(value.get("items"), list):
+        place = _at(text, name, document, ())
+        raise DumpUnreadableError(
+            f"{place} holds items without kind, as a List of kubectl that was cut off; dump it again"
+        )
     if not isinstance(value, dict) or not is_list(value):
         yield _checked(value, _at(text, name, document, ()))
         return

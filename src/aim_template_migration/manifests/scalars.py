@@ -132,7 +132,7 @@ def _tagged(text: str, name: str) -> Json:
         "float": isinstance(value, (int, float)) and not isinstance(value, bool),
     }
     if fits.get(name) is False:
-        raise ScalarError(f"{text!r} is no {name}, as its tag says")
+        raise ScalarError(f"the value is no {name}, as its tag says")
     return value if name in fits else text
 
 

@@ -111,7 +111,8 @@ class _Builder:
         name = event.anchor or ""
         target = self._anchors.get(name)
         if target is None:
-            raise ReadError(f"the alias *{name} stands for nothing", start)
+            # Its name is not quoted: an unquoted password that begins with * looks like one.
+            raise ReadError("an alias here stands for nothing", start)
         if any(target is node for node in self._open):
             raise ReadError(f"the anchor &{name} contains itself", start)
         return AliasNode(start, end, name, target)

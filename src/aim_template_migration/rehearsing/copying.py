@@ -5,7 +5,6 @@ rehearsal says what it cannot show.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -38,7 +37,8 @@ from aim_template_migration.planning.inventory import (
     read_identity,
     read_namespace_object,
 )
-from aim_template_migration.rehearsing.subject import Subject, missing_proofs, named, unknown_content
+from aim_template_migration.rehearsing.side_by_side import side_by_side
+from aim_template_migration.rehearsing.subject import Subject, count, missing_proofs, named, unknown_content
 
 _RUNTIME_FIELDS = ("projectedRuntimeName", "projectedModelSlugRuntimeName")
 _CONSEQUENCES = {
@@ -69,10 +69,11 @@ def copy_namespaces(
     reader = _Reader(cluster)
     progress("reading cluster-scoped objects")
     objects = list(reader.cluster_scope())
-    with ThreadPoolExecutor(READERS, thread_name_prefix="copying") as pool:
-        for name, found in zip(namespaces, pool.map(reader.namespace, namespaces), strict=True):
-            objects += found
-            progress(f"read {len(found):,} objects of namespace {name}")
+    read: dict[str, list[JsonObject]] = {}
+    for name, found in side_by_side(reader.namespace, namespaces, READERS):
+        read[name] = found
+        progress(f"read {count(len(found), 'object', 'objects')} of namespace {name}")
+    objects += [item for name in namespaces for item in read[name]]
     services = [item for item in objects if get_str(item, "kind") == AIM_SERVICE.name]
     if not services:
         raise PlanningError(

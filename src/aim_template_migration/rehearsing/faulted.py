@@ -9,7 +9,7 @@ import msgspec
 from aim_rehearsal.faults import Trouble
 from aim_template_migration.applying.events import Listener
 from aim_template_migration.applying.lock import LOCK_NAME
-from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, journal_path
+from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, PlanRejected, journal_path
 from aim_template_migration.applying.run import ApplyOutcome
 from aim_template_migration.documents.inspection import InspectedUnit, Inspection
 from aim_template_migration.documents.private_files import read
@@ -82,14 +82,16 @@ class FaultedCommit:
         """
         self._stage.arm()
         self._audience(RunBegins(commit=True, fault=self._chosen))
+        outcome: ApplyOutcome | None = None
+        result: ApplyResult | None
         if self._chosen.fault.trouble is Trouble.KILL:
-            outcome, result, refusal = None, *self._killed()
+            result, refusal = self._killed()
         else:
             outcome = self._committed()
             result, refusal = outcome.result, ""
         stopped = self._stop.is_set() or (outcome is not None and outcome.interrupted)
         answered = self._answered(result, rerun=not stopped)
-        if stopped:
+        if stopped or result is None:
             return FaultEnding(outcome, None, answered, self._files)
         inspected = self._inspected(answered)
         archive = self._archive(result)
@@ -103,16 +105,25 @@ class FaultedCommit:
         self._audience(RunEnded(True, outcome, self._before, self._stage.observe()))
         return outcome
 
-    def _killed(self) -> tuple[ApplyResult, str]:
-        """Commit in a process of its own, which the fault kills; return what it left, and what the next apply says."""
-        directory = self._files.directory
+    def _killed(self) -> tuple[ApplyResult | None, str]:
+        """Commit in a process of its own, which the fault kills; return what it left, and what the next apply says.
+
+        It leaves nothing where it was stopped before it had begun.
+
+        Raises:
+            PlanRejected: it did not begin, and nobody had stopped it.
+        """
         arguments = self._arguments()
-        ended = self._stage.child.run(arguments)
-        result = decode_result(read(directory / RESULT_NAME))
-        if ended.code >= 0:
+        ended = self._stage.child.run(arguments, self._stop)
+        path = self._files.directory / RESULT_NAME
+        if not path.exists():
+            if self._stop.is_set():
+                return None, ""
+            raise PlanRejected(f"apply, as a process of its own, did not begin: {_sentence(ended.errors)}")
+        result = decode_result(read(path))
+        if ended.code >= 0 or self._stop.is_set():
             return result, ""
-        said = self._stage.child.run(arguments).errors
-        return result, said[max(said.find("error:"), 0) :].strip()
+        return result, _sentence(self._stage.child.run(arguments, self._stop).errors)
 
     def _arguments(self) -> list[str]:
         """Return the arguments of apply as a process."""
@@ -129,17 +140,17 @@ class FaultedCommit:
         arguments += [part for option, value in optional if value for part in (option, value)]
         return [*arguments, *(["--fail-fast"] if tuning.fail_fast else [])]
 
-    def _answered(self, result: ApplyResult, *, rerun: bool) -> RehearsedFault:
+    def _answered(self, result: ApplyResult | None, *, rerun: bool) -> RehearsedFault:
         ended = [
             FaultAnswer(unit.id, unit.status, unit.code, unit.next_step)
-            for unit in result.units
+            for unit in (result.units if result else ())
             if unit.disposition == "automatic" or self._chosen.fault.plans_again
         ]
         next_step = self._chosen.fault.next_step(self._chosen.step)
         known = {answer.id for answer in ended}
         in_flight = [
             FaultAnswer(attempt.unit, "inFlight", "", next_step)
-            for attempt in result.in_flight
+            for attempt in (result.in_flight if result else ())
             if attempt.unit not in known
         ]
         hook = self._stage.fault
@@ -156,7 +167,7 @@ class FaultedCommit:
         if all(answer.status in ("succeeded", "manual") for answer in answered.answers):
             return ()
         place = ["--plan", str(self._files.directory), "--kubeconfig", str(self._stage.tool_kubeconfig())]
-        ended = self._stage.child.run(["inspect", *place, "-o", "json"])
+        ended = self._stage.child.run(["inspect", *place, "-o", "json"], self._stop)
         try:
             inspection = msgspec.json.decode(ended.output, type=Inspection)
         except msgspec.MsgspecError:
@@ -189,6 +200,11 @@ class FaultedCommit:
         )
         self._audience(RunEnded(True, outcome, self._before, self._stage.observe()))
         return outcome
+
+
+def _sentence(said: str) -> str:
+    """Return what a command said of its error, without what stands before it."""
+    return said[max(said.find("error:"), 0) :].strip()
 
 
 def _duration(seconds: float | None) -> str:

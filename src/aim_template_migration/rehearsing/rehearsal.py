@@ -1,7 +1,7 @@
 """One rehearsal: plan, dry run and commit on a local API, through exactly the code that a real cluster gets."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aim_rehearsal.roles import MIGRATION
 from aim_template_migration.applying.events import Listener
@@ -31,11 +31,13 @@ class RehearsalOutcome:
         dry_run: how the dry run ended.
         commit: how the commit ended, after a fault the rerun; None where the rehearsal was stopped before.
         report: the report.
+        stopped: whether somebody stopped it before its last run.
     """
 
     dry_run: ApplyOutcome
     commit: ApplyOutcome | None
     report: RehearsalReport
+    stopped: bool = False
 
 
 class Rehearsal(Stage):
@@ -83,7 +85,8 @@ class Rehearsal(Stage):
         )
         ending = faulted.run()
         last = ending.rerun or ending.commit
-        return self._closed(fleet, ending.files, audience, dry_run, commit=last, fault=ending.fault)
+        outcome = self._closed(fleet, ending.files, audience, dry_run, commit=last, fault=ending.fault)
+        return replace(outcome, stopped=ending.rerun is None)
 
     def _closed(
         self,

@@ -18,7 +18,7 @@ from aim_template_migration.applying.plan_files import PlanFiles, read_plan
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
 from aim_template_migration.documents.plan import ProjectionMode
 from aim_template_migration.documents.private_files import publish_directory
-from aim_template_migration.kube import Cluster, ConnectionOptions, connect
+from aim_template_migration.kube import Cluster, ConnectionOptions, Pacing, connect
 from aim_template_migration.kube.connecting import USER_AGENT
 from aim_template_migration.planning.make import Settings, make_plan
 from aim_template_migration.planning.secret_scan import redact
@@ -124,10 +124,15 @@ class Stage:
         """Return the services as they are now, by id."""
         return observe(self._session.client, self._session.namespaces)
 
-    def connect(self) -> Cluster:
-        """Connect with the tool's own identity; no proxy stands between a rehearsal and its loopback address."""
+    def connect(self, stop: threading.Event | None = None) -> Cluster:
+        """Connect with the tool's own identity; no proxy stands between a rehearsal and its loopback address.
+
+        Args:
+            stop: once set, reads are repeated after short waits only.
+        """
+        pacing = Pacing.stopped_by(stop) if stop else None
         options = ConnectionOptions(kubeconfig=str(self.tool_kubeconfig()), request_timeout=self.request_seconds)
-        return connect(options, redact=redact, environ={})
+        return connect(options, redact=redact, pacing=pacing, environ={})
 
     @property
     def request_seconds(self) -> float | None:
@@ -172,7 +177,7 @@ class Stage:
             cutover_deadline_seconds=tuning.cutover_deadline_seconds,
             command=self.options.command,
         )
-        return apply_plan(options, self.connect, listener=listener, stop=stop)
+        return apply_plan(options, lambda: self.connect(stop), listener=listener, stop=stop)
 
     @property
     def parallel(self) -> int:

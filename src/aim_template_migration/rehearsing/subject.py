@@ -35,11 +35,13 @@ class Subject:
 def missing_proofs(objects: Iterable[JsonObject], identity: ClusterIdentity | None = None) -> tuple[str, ...]:
     """Return what the simulated bridge adds to copied services that their own cluster does not say of them (pure).
 
+    To a service that is being deleted it adds nothing.
+
     Args:
         objects: the copied objects.
         identity: the definitions of the cluster that they come from, where it was asked.
     """
-    services = [item for item in objects if get_str(item, "kind") == AIM_SERVICE.name]
+    services = [item for item in objects if get_str(item, "kind") == AIM_SERVICE.name and not _is_going(item)]
     unproven = [item for item in services if not _is_proven(item)]
     unobserved = [item for item in services if not _is_observed(item)]
     return (*_crds(identity), *_bridge(services, unproven), *_observation(services, unobserved))
@@ -113,6 +115,10 @@ def _is_proven(service: JsonObject) -> bool:
         return True  # a refusal is no proof that is missing; the simulation repeats it
     same = condition.get("observedGeneration") == get_int(service, "metadata", "generation")
     return condition.get("status") == "True" and same
+
+
+def _is_going(service: JsonObject) -> bool:
+    return bool(get_str(service, "metadata", "deletionTimestamp"))
 
 
 def _is_observed(service: JsonObject) -> bool:

@@ -35,6 +35,18 @@ def test_the_handler_takes_no_lock_that_it_may_have_interrupted():
     assert threading.main_thread() not in stop.touched_by
 
 
+def test_a_signal_that_the_kernel_gives_to_another_thread_ends_a_wait_of_the_main_thread():
+    stop, done = threading.Event(), threading.Event()
+    other = threading.Thread(target=done.wait, daemon=True)
+    other.start()
+
+    with stopping_on_signals(stop, standard_console()):
+        threading.Timer(0.05, signal.pthread_kill, (other.ident, signal.SIGTERM)).start()
+        assert stop.wait(5)
+    done.set()
+    other.join()
+
+
 def test_a_flood_of_signals_blocks_nothing_and_is_told(capfd):
     stop = threading.Event()
     with stopping_on_signals(stop, standard_console(), first="the first", again="another"):

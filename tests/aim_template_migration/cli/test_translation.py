@@ -25,7 +25,7 @@ def paced(monkeypatch):
 
 def test_a_wait_before_a_repeated_read_ends_with_the_stop(paced, monkeypatch):
     slept = []
-    monkeypatch.setattr(translation.time, "sleep", slept.append)
+    monkeypatch.setattr("aim_template_migration.kube.pacing.time.sleep", slept.append)
     stop = threading.Event()
     pacing = paced(stop=stop)
     pacing.sleep(0.001)

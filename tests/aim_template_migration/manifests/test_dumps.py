@@ -61,6 +61,10 @@ def test_an_empty_list_holds_nothing():
         ("hello\n", "dump.yaml, line 1 holds no Kubernetes object"),
         ("kind: Pod\nmetadata: {name: p}\n", "dump.yaml, line 1 holds an object without apiVersion"),
         ("apiVersion: v1\nmetadata: {name: p}\n", "dump.yaml, line 1 holds an object without kind"),
+        (
+            "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p}\n",
+            "dump.yaml, line 1 holds items without kind, as a List of kubectl that was cut off; dump it again",
+        ),
         ("apiVersion: v1\nkind: Pod\n", "dump.yaml, line 1 holds a Pod without metadata.name"),
         (
             "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n",
@@ -79,3 +83,11 @@ def test_what_cannot_be_read_is_one_sentence_with_the_place(text, said):
 def test_bytes_that_are_no_text():
     with pytest.raises(DumpUnreadableError, match=r"dump\.yaml can't be read: it is no UTF-8 text"):
         read_dump(b"\xff\xfe", "dump.yaml")
+
+
+@pytest.mark.parametrize("value", ["*hunter2", "!!int hunter2", '"hunter2\\q"', "hunter2: x", "%hunter2", "@hunter2"])
+def test_no_message_quotes_a_value_since_it_may_be_a_secret(value):
+    text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\nstringData:\n  password: {value}\n"
+    with pytest.raises(DumpUnreadableError) as caught:
+        read_dump(text.encode(), "dump.yaml")
+    assert "hunter2" not in str(caught.value)

@@ -150,6 +150,29 @@ def test_a_killed_apply_leaves_its_records_and_its_lock_and_the_next_one_refuses
 
 
 @pytest.mark.slow
+def test_a_stop_ends_the_commit_of_its_own_process_and_there_is_no_rerun(tmp_path):
+    stop = threading.Event()
+    options = RehearsalOptions(
+        subject=Subject(load_world("shared-happy-path")),
+        mode="Both",
+        directory=tmp_path / "plan",
+        work_dir=tmp_path,
+        fault=choose_fault("kill"),
+    )
+
+    def audience(chapter):
+        if isinstance(chapter, RunBegins) and chapter.commit:
+            stop.set()
+
+    with Rehearsal(options) as rehearsal:
+        outcome = rehearsal.run(audience, nobody, stop)
+    assert outcome.stopped
+    assert outcome.commit is None
+    assert (outcome.report.fault.happened, outcome.report.fault.rerun) == (False, False)
+    assert outcome.report.audit.mutations == 0
+
+
+@pytest.mark.slow
 def test_a_fault_that_does_not_come_up_is_said_not_to_have(tmp_path):
     options = RehearsalOptions(
         subject=Subject(load_world("paused")),

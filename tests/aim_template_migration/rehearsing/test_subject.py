@@ -44,6 +44,12 @@ def test_generations_that_nobody_has_observed_are_named():
     assert phrase.startswith("status.observedGeneration of 1 of 2 copied services")
 
 
+def test_nothing_is_added_to_a_service_that_is_being_deleted():
+    going = service("x", status=None, seen=1)
+    going["metadata"]["deletionTimestamp"] = "2026-06-02T09:00:00Z"
+    assert missing_proofs([service(), going]) == ()
+
+
 def test_missing_definitions_come_first():
     identity = ClusterIdentity(kube_system_uid="", crds=(), server_version="")
     assert missing_proofs([service()], identity)[0].startswith("the CRDs of a bridge build")

@@ -15,7 +15,7 @@ from aim_rehearsal.worlds import RefusedError
 from aim_template_migration.applying.events import Event, Listener, nobody
 from aim_template_migration.cli.catalogues import list_faults, list_worlds
 from aim_template_migration.cli.console import Console
-from aim_template_migration.cli.exit_codes import DONE, first_of
+from aim_template_migration.cli.exit_codes import DONE, INTERRUPTED, first_of
 from aim_template_migration.cli.failures import not_started, wrong_usage
 from aim_template_migration.cli.interrupts import stopping_on_signals
 from aim_template_migration.cli.options.rehearse import RehearseArguments, read
@@ -120,6 +120,8 @@ def _run(rehearsal: Rehearsal, arguments: RehearseArguments, console: Console, s
 def _exit_code(outcome: RehearsalOutcome) -> int:
     """Return the code of the run: of dry run and commit, after a fault the rerun, what comes first in the table."""
     codes = [outcome.dry_run.exit_code, *([outcome.commit.exit_code] if outcome.commit else [])]
+    if outcome.stopped:
+        codes.append(INTERRUPTED.number)
     return first_of(*codes)
 
 
