@@ -21,7 +21,7 @@ _DAY = 86_400.0
 _RUNS_OF_READS = 12
 _SIGNALS = ((signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT))
 _KILLS = ("kill", "torn", "late")
-_ERRORS = {
+ERRORS = {
     "open": ("EMFILE", "EACCES"),
     "fchmod": ("EPERM",),
     "write": ("ENOSPC", "EIO", "EDQUOT"),
@@ -34,7 +34,7 @@ _ERRORS = {
 _HARMLESS = frozenset({"unlink"})
 """Calls that may fail without harm: a temporary name, or the lock of a run that is over, stays."""
 
-_MISBEHAVIOURS = {
+MISBEHAVIOURS = {
     Misbehaviour.PROFILE_STUCK: (("ProfileNotReady",), "rerun"),
     Misbehaviour.CACHE_STUCK: (("ProfileCacheNotReady",), "rerun"),
     Misbehaviour.SERVICE_NOT_OBSERVED: (("CutoverNotObserved",), "rerun"),
@@ -155,7 +155,7 @@ def disk_errors(player: Player, world: str, *, commit: bool) -> Iterator[Point]:
     for number, call in enumerate(player.record(commit=commit).disk_calls, start=1):
         name = call.partition(" ")[0]
         expects = expecting.all_succeed if name in _HARMLESS else expecting.no_further_write
-        for how in _ERRORS[name]:
+        for how in ERRORS[name]:
             fault = DiskFault(number, how, lasting=how in ("ENOSPC", "EDQUOT", "EROFS"))
             yield _disk(world, commit, number, call, fault, expects)
         if name == "write":
@@ -188,7 +188,7 @@ def operators(player: Player, world: str) -> Iterator[Point]:
     """Every misbehaviour of the operator, a busy status writer, jumping clocks, and a pin that is taken off."""
     everywhere = functools.partial(Point, world, True, "every moment")
     creates = {target[0] for target in count_writes(player.record(commit=True).run.audit)}
-    for misbehaviour, (expected, recovery) in _MISBEHAVIOURS.items():
+    for misbehaviour, (expected, recovery) in MISBEHAVIOURS.items():
         harmless = misbehaviour is Misbehaviour.PROFILE_STUCK and "aimprofiles" not in creates
         expects = expecting.all_succeed if harmless else expecting.one_of(*expected)
         yield everywhere(functools.partial(OperatorThat, misbehaviour), expects, recovery)

@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 
+STOPPED_SECONDS = 60.0
 _SECONDS = struct.Struct("d")
 
 
@@ -26,6 +27,7 @@ class TellingClock:
         self._looks = 0
         self._offset = timedelta(0)
         self._slept = 0.0
+        self._stopped = 0.0
 
     def now(self) -> str:
         with self._lock:
@@ -36,7 +38,7 @@ class TellingClock:
 
     def monotonic(self) -> float:
         with self._lock:
-            return time.monotonic() + self._slept
+            return time.monotonic() + self._slept + self._stopped
 
     def sleep(self, seconds: float) -> None:
         if self._stop.is_set():
@@ -45,3 +47,9 @@ class TellingClock:
             os.write(self._channel, _SECONDS.pack(seconds))
             os.read(self._channel, 1)
             self._slept += seconds
+
+    def stand_still(self, number: int, frame: object) -> None:
+        """Handle the signal that lets a stopped process go on: much more time has passed than it really has."""
+        # No lock: the signal may come while this very thread holds it.
+        self._stopped += STOPPED_SECONDS
+        self._offset += timedelta(seconds=STOPPED_SECONDS)

@@ -97,7 +97,9 @@ def _redirect(job: Job) -> None:
 
 def _play_time(job: Job, time_channel: int) -> None:
     def clock(stop):
-        return TellingClock(stop, time_channel, job.jumps)
+        made = TellingClock(stop, time_channel, job.jumps)
+        signal.signal(signal.SIGCONT, made.stand_still)
+        return made
 
     class NeverSet:
         @staticmethod

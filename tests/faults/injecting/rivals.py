@@ -64,7 +64,7 @@ class OtherHost(Fault):
 
 
 class Suspended(Fault):
-    """The process is stopped for a while when a request has arrived, and goes on."""
+    """The process is stopped when a request has arrived, and goes on; by its own clock a minute has passed."""
 
     name = "suspended"
 
@@ -73,6 +73,7 @@ class Suspended(Fault):
 
     def before(self, scene: Scene, arrival: Arrival, request: Request) -> Response | None:
         if arrival.number == self._number:
+            scene.circumstances.jumps = True  # the run's clock is then ahead of the server's
             scene.running.signal(signal.SIGSTOP)
             time.sleep(_SUSPENDED_SECONDS)
             scene.running.signal(signal.SIGCONT)
