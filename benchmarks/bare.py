@@ -21,7 +21,8 @@ def main() -> None:
     """Download and parse every list of standard input."""
     config = json.loads(Path(sys.argv[1]).read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+    stated, file = cluster.get("certificate-authority-data"), cluster.get("certificate-authority")
+    authority = base64.b64decode(stated).decode() if stated else Path(file).read_text()
     url = urlsplit(cluster["server"])
     assert url.hostname
     connection = http.client.HTTPSConnection(

@@ -81,8 +81,8 @@ def _kubectl(verb: str, kubeconfig: Path, file: Path) -> Cost:
 BENCHMARKS = (
     Benchmark(
         "manifests",
-        "`convert` and `validate` of one file, comments kept, while kubectl reads the same file: `apply` asks the server "
-        "for every object, `create` for none.",
+        "`convert` and `validate` of one file, comments kept. kubectl reads the same file: `apply` asks the server for "
+        "every object, `create` for none.",
         document_figures,
     ),
 )

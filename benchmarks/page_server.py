@@ -17,7 +17,8 @@ import ssl
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -106,6 +107,17 @@ class PageCore:
         self._lock = threading.Lock()
         self._served = Served()
 
+    @property
+    def token(self) -> str:
+        """The token of an identity that may do everything."""
+        return self._session.server.token(IDENTITY)
+
+    def report(self) -> Served:
+        """Return what was asked since this was last called, requests under way included."""
+        with self._lock:
+            served, self._served = self._served, Served(in_flight=self._served.in_flight)
+        return served
+
     def handle(self, request: Request) -> Response:
         """Answer one request."""
         with self._lock:
@@ -128,7 +140,7 @@ class PageCore:
     def _answer(self, request: Request) -> Response:
         url = urlsplit(request.target)
         if url.path == SERVED:
-            return self._report()
+            return self._told()
         found = _LIST.fullmatch(url.path)
         kind = self._kinds.get((found["group"] or "", found["plural"])) if found else None
         query = dict(parse_qsl(url.query))
@@ -140,9 +152,8 @@ class PageCore:
             self._served.others += 1
         return self._passed_on(request, _NAMESPACE.fullmatch(url.path))
 
-    def _report(self) -> Response:
-        with self._lock:
-            served, self._served = self._served, Served(in_flight=self._served.in_flight)
+    def _told(self) -> Response:
+        served = self.report()
         lists: list[Json] = [*served.lists]
         return json_response(
             200,
@@ -268,27 +279,37 @@ class _Server(ThreadingHTTPServer):
         """Say nothing: clients may go at any time."""
 
 
-def serve(folder: Path, *, namespaces: int, services: int, padding: int, compress: bool) -> None:
-    """Serve a fleet, with its kubeconfig in ``folder``, until standard input ends."""
+@contextmanager
+def one_namespace(services: int) -> Iterator[RehearsalSession]:
+    """Run a local API with the namespace that a fleet's others are made from."""
     world = fleet(1, services)
     world = replace(world, objects=tuple(_in_first_space(item, world.namespaces[0]) for item in world.objects))
+    with tempfile.TemporaryDirectory() as work, RehearsalSession(world, work_dir=Path(work)) as session:
+        yield session
+
+
+@contextmanager
+def serving(core: PageCore, folder: Path, *, compress: bool = False) -> Iterator[Path]:
+    """Serve a fleet on a loopback port and yield its kubeconfig, which is in ``folder``."""
     authority = trustme.CA(organization_name="benchmarks")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
-    with tempfile.TemporaryDirectory() as work, RehearsalSession(world, work_dir=Path(work)) as session:
-        server = _Server(PageCore(session, namespaces, padding=padding), context, compress=compress)
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        write_kubeconfig(
+    server = _Server(core, context, compress=compress)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield write_kubeconfig(
             folder / "kubeconfig",
             url=f"https://127.0.0.1:{server.server_address[1]}",
             ca_pem=authority.cert_pem.bytes().decode(),
             identity=IDENTITY,
-            token=session.server.token(IDENTITY),
+            token=core.token,
             namespace=None,
         )
-        print("ready", flush=True)
-        sys.stdin.read()
+    finally:
         server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def _in_first_space(item: JsonObject, name: str) -> JsonObject:
@@ -306,8 +327,12 @@ def main() -> None:
     parser.add_argument("--services", type=int, default=100)
     parser.add_argument("--padding", type=int, default=0, metavar="BYTES")
     parser.add_argument("--compress", action="store_true")
-    options = vars(parser.parse_args())
-    serve(options.pop("folder"), **options)
+    options = parser.parse_args()
+    with one_namespace(options.services) as session:
+        core = PageCore(session, options.namespaces, padding=options.padding)
+        with serving(core, options.folder, compress=options.compress):
+            print("ready", flush=True)
+            sys.stdin.read()
 
 
 if __name__ == "__main__":

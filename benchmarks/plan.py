@@ -1,19 +1,14 @@
 """``plan`` at several sizes, beside the bare download of the same lists and beside ``kubectl get -o json``."""
 
-import json
 import shutil
-import ssl
 import sys
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from aim_template_migration.kube.permissions import LISTED_KINDS
 from benchmarks.figures import Figure
-from benchmarks.page_server import SERVED
+from benchmarks.kube_server import is_built, kube_apiserver
 from benchmarks.processes import Cost, measured, middle
 from benchmarks.registry import Benchmark, Size
 from benchmarks.servers import Served, local_api, page_server
@@ -53,6 +48,15 @@ def local_figures(size: Size) -> Iterator[Figure]:
         yield from _compared(f"{services:,}", _measure(served, services), judged=True)
 
 
+def real_figures(size: Size) -> Iterator[Figure]:
+    """Yield the figures on a real kube-apiserver, where its programs are built."""
+    if not is_built():
+        return
+    services = 100 if size == "quick" else 1_000
+    with kube_apiserver(*_SIZES[services]) as served:
+        yield from _compared(f"{services:,}", _measure(served, services), judged=True)
+
+
 def compressed_figures(size: Size) -> Iterator[Figure]:
     """Yield what compressed answers cost on a loopback, and how much less goes over a network."""
     services = 100 if size == "quick" else 1_000
@@ -65,9 +69,9 @@ def compressed_figures(size: Size) -> Iterator[Figure]:
         yield Figure(f"plan {services:,}: CPU", cost.cpu, "s", middle(plain).cpu, "plan without compression")
         yield Figure(
             f"plan {services:,}: bytes",
-            _report(compressed)["sent"] / 3e6,
+            compressed.report()["sent"] / 3e6,
             "MB",
-            _report(served)["sent"] / 3e6,
+            served.report()["sent"] / 3e6,
             "plan without compression",
         )
 
@@ -112,9 +116,9 @@ def _compared(name: str, costs: _Costs, *, judged: bool) -> Iterator[Figure]:
 
 
 def _requests(served: Served, name: str) -> Iterator[Figure]:
-    _report(served)
+    served.report()
     _plan(served)
-    report = _report(served)
+    report = served.report()
     lists = len(served.namespaces) * sum(kind.namespaced for kind in LISTED_KINDS)
     yield Figure(f"plan {name}: list requests", report["lists"], "requests", lists, "kinds in namespaces")
     yield Figure(
@@ -166,17 +170,6 @@ def _kubectl(served: Served) -> Cost:
     return measured(command, environment={"HOME": str(served.folder)}, folder=served.folder)
 
 
-def _report(served: Served) -> dict[str, int]:
-    """Return what a page server was asked since it was last asked this."""
-    config = json.loads(served.kubeconfig.read_text())
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the server is this benchmark's own
-    url = config["clusters"][0]["cluster"]["server"] + SERVED
-    with urllib.request.urlopen(url, context=context) as answer:
-        report = msgspec.json.decode(answer.read(), type=dict[str, int | list[str]])
-    return {name: value if isinstance(value, int) else len(value) for name, value in report.items()}
-
-
 BENCHMARKS = (
     Benchmark(
         "plan",
@@ -184,5 +177,6 @@ BENCHMARKS = (
         page_figures,
     ),
     Benchmark("plan-local", "`plan` against the local API.", local_figures),
+    Benchmark("plan-kube-apiserver", "`plan` against a real kube-apiserver.", real_figures),
     Benchmark("plan-compressed", "`plan` against a server that compresses large answers.", compressed_figures),
 )

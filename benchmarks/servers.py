@@ -1,15 +1,20 @@
 """API servers with fleets in them, each in processes of their own, so that their cost is nobody's."""
 
+import json
+import ssl
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from aim_rehearsal.worlds import fleet
-from benchmarks.page_server import space_name
+from benchmarks.page_server import SERVED, space_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,15 @@ class Served:
     kubeconfig: Path
     namespaces: tuple[str, ...]
     folder: Path
+
+    def report(self) -> dict[str, int]:
+        """Return what a page server was asked since it was last asked this, in numbers."""
+        config = json.loads(self.kubeconfig.read_text())
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the server is this process's own
+        with urllib.request.urlopen(config["clusters"][0]["cluster"]["server"] + SERVED, context=context) as answer:
+            report = msgspec.json.decode(answer.read(), type=dict[str, int | list[str]])
+        return {name: value if isinstance(value, int) else len(value) for name, value in report.items()}
 
 
 @contextmanager

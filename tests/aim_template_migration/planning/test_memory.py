@@ -1,0 +1,46 @@
+"""Memory of ``plan`` at scale, measured from outside on a process of its own: it does not grow with the fleet.
+
+The ceilings are those that the docs state, with room for other builds of Python.
+"""
+
+import sys
+
+import pytest
+
+from aim_template_migration.documents.private_files import read
+from benchmarks.processes import measured
+from benchmarks.servers import page_server
+
+pytestmark = pytest.mark.slow
+
+MEGABYTE = 1_000_000
+FLEET_CEILING = 200
+LARGE_OBJECTS_CEILING = 300
+
+
+def plan_of(served):
+    """Make a plan of a whole fleet and return what it cost, in MB at most and by its size."""
+    output = served.folder / "plan"
+    names = [part for name in served.namespaces for part in ("--namespace", name)]
+    options = ["--kubeconfig", served.kubeconfig, "--runtime-projection-mode", "Both", "--output-dir", output]
+    command = [sys.executable, "-m", "aim_template_migration.cli.main", "plan", *options, *names]
+    cost = measured(command, folder=served.folder)
+    return cost.peak_mb, len(read(output / "plan.json"))
+
+
+def test_forty_thousand_services_need_little_more_memory_than_one_thousand():
+    with page_server(10, 100) as small, page_server(400, 100) as large:
+        few, few_bytes = plan_of(small)
+        many, many_bytes = plan_of(large)
+    assert many_bytes > 39 * few_bytes > 40 * 10 * MEGABYTE
+    assert many < FLEET_CEILING
+    assert many < few + 60
+
+
+def test_a_gigabyte_of_lists_of_large_objects_is_read_in_little_memory():
+    padding = 100_000
+    with page_server(13, 100, padding=padding) as served:
+        peak, _ = plan_of(served)
+        asked = served.report()
+    assert asked["bytes"] > 10_000 * padding
+    assert peak < LARGE_OBJECTS_CEILING
