@@ -65,24 +65,37 @@ def _serving(seen: Sighting) -> Iterator[Difference]:
         live = seen.live(source)
         if live is None or live.uid != source.uid:
             continue  # said already
-        name = source.reference.id
-        match source.role:
-            case "service":
-                if live.condition_status("Ready") != "True":
-                    yield Difference(name, "its condition Ready is not True")
-                if live.condition_status(COMPATIBLE_CONDITION) == "False":
-                    yield Difference(name, f"the bridge reports {COMPATIBLE_CONDITION}=False for it")
-            case "inferenceService":
-                deployments = [item for owned in seen.of("deployment") if (item := seen.live(owned)) is not None]
-                fault = currency_of(live, deployments)[1]
-                if fault:
-                    yield Difference(name, f"it is not Ready and current: {fault}")
-            case "templateCache" | "artifact" if live.status_word != "Ready":
-                yield Difference(name, f"its status is {live.status_word or 'unset'}, not Ready")
-            case "pvc" if get_str(live.obj, "status", "phase") != "Bound":
-                yield Difference(name, f"its phase is {get_str(live.obj, 'status', 'phase') or 'unset'}, not Bound")
-            case _:
-                pass
+        for fault in _faults(seen, source, live):
+            yield Difference(source.reference.id, fault)
+
+
+def _faults(seen: Sighting, source: SourceObject, live: Observed) -> Iterator[str]:
+    match source.role:
+        case "service":
+            if live.condition_status("Ready") != "True":
+                yield "its condition Ready is not True"
+            if live.condition_status(COMPATIBLE_CONDITION) == "False":
+                yield f"the bridge reports {COMPATIBLE_CONDITION}=False for it"
+        case "inferenceService":
+            deployments = [item for owned in seen.of("deployment") if (item := seen.live(owned)) is not None]
+            why = currency_of(live, deployments)[1]
+            if why:
+                yield f"it is not Ready and current: {why}"
+        case "pvc" if get_str(live.obj, "status", "phase") != "Bound":
+            yield f"its phase is {get_str(live.obj, 'status', 'phase') or 'unset'}, not Bound"
+        case "templateCache" | "artifact":
+            yield from _weight_faults(seen, source, live)
+        case _:
+            pass
+
+
+def _weight_faults(seen: Sighting, source: SourceObject, live: Observed) -> Iterator[str]:
+    if live.status_word != "Ready":
+        yield f"its status is {live.status_word or 'unset'}, not Ready"
+    if source.role == "artifact":
+        found, wanted = get_str(live.obj, "status", "persistentVolumeClaim"), seen.claims.get(source.uid)
+        if found != wanted:
+            yield f"its claim is {found or 'none'}, the evidence has {wanted or 'none'}"
 
 
 def _joined(seen: Sighting) -> Iterator[Difference]:

@@ -40,6 +40,12 @@ class Sighting:
         """The unit's namespace."""
         return self.evidence.unit.split("/")[1]
 
+    @property
+    def claims(self) -> dict[str, str]:
+        """The claim of each artifact by its UID, as the evidence has it; what is live may have moved since."""
+        reports = (report for cache in self.of("templateCache") for report in cache.artifacts)
+        return {report.uid: report.persistent_volume_claim for report in reports}
+
     def of(self, role: str) -> tuple[SourceObject, ...]:
         """Return the evidence's objects that play a role."""
         return tuple(item for item in self.evidence.objects if item.role == role)

@@ -103,7 +103,7 @@ def _adoption(seen: Sighting, cache: Observed) -> Iterator[Difference]:
     if not is_observed(cache) or cache.status_word != "Ready" or cache.condition_status("Ready") == "False":
         yield Difference(cache.id, f"it is not Ready at its generation {cache.generation}")
     reported = {item.uid: item for item in reports_of(cache)}
-    claims = _claims(seen)
+    claims = seen.claims
     for artifact in seen.of("artifact"):
         report, claim = reported.get(artifact.uid), claims.get(artifact.uid)
         if report is None or not claim or report.persistent_volume_claim != claim:
@@ -114,13 +114,6 @@ def _adoption(seen: Sighting, cache: Observed) -> Iterator[Difference]:
     foreign = sorted(uid or "without UID" for uid in set(reported) - set(_artifact_uids(seen)))
     if foreign or len(get_map(cache.obj, "status", "artifacts")) != len(reported):
         yield Difference(cache.id, f"it reports other artifacts: {', '.join(foreign) or 'one of them twice'}")
-
-
-def _claims(seen: Sighting) -> dict[str, str]:
-    """Return the claim of each artifact by its UID, as the evidence has it; what is live may have moved since."""
-    return {
-        report.uid: report.persistent_volume_claim for cache in seen.of("templateCache") for report in cache.artifacts
-    }
 
 
 def _artifact_uids(seen: Sighting) -> tuple[str, ...]:

@@ -113,6 +113,7 @@ SOURCE_FACTS = [
     ("deployment", setting("spec", "template", to={"spec": {"x": 1}}), ALL, "its desired state"),
     ("templateCache", setting("status", "status", to="Progressing"), ALL, "its status is Progressing"),
     ("artifact", setting("status", "status", to="Downloading"), ALL, "its status is Downloading"),
+    ("artifact", setting("status", "persistentVolumeClaim", to="other"), ALL, "its claim is other"),
     ("pvc", setting("status", "phase", to="Lost"), ALL, "its phase is Lost"),
     ("pvc", setting("spec", "volumeName", to="another"), ALL, "its desired state"),
     ("pvc", owners(lambda found: [{**found[0], "uid": "other"}]), ALL, "its owners are"),
