@@ -10,10 +10,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from aim_api.tree import Json
 
 MAX_NAME = 63
+_KNOWN = 2048  # names are asked for several times while a service is looked at
 _COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _ENV_FIELD_ORDER = ("name", "value", "valueFrom")
 
@@ -35,6 +37,7 @@ def derive_name(
     return "-".join(cleaned) + suffix
 
 
+@lru_cache(maxsize=_KNOWN)
 def label_value(text: str) -> str:
     """Return ``text`` as the operator writes it into a label value: lower case, other runs as one underscore.
 
@@ -47,11 +50,13 @@ def label_value(text: str) -> str:
     return value
 
 
+@lru_cache(maxsize=_KNOWN)
 def runtime_name(profile: str) -> str:
     """Return the name of the ServingRuntime (and its ConfigMap) projected from a profile."""
     return derive_name(["aim", profile], [profile])
 
 
+@lru_cache(maxsize=_KNOWN)
 def shared_profile_cache_name(profile: str, namespace: str, scope: str) -> str:
     """Return the name of the service-driven Shared AIMProfileCache; ``scope`` is ``Namespace`` or ``Cluster``."""
     return derive_name([profile, "cache"], [f"{namespace}|{scope}", profile])
@@ -94,6 +99,7 @@ def pvc_name(artifact: str, artifact_uid: str) -> str:
     return derive_name([artifact, "cache"], [artifact_uid])
 
 
+@lru_cache(maxsize=_KNOWN)
 def slug_runtime_name(aim_id: str) -> str:
     """Return the name of the per-model runtime of the Reduced and Both projection modes."""
     return derive_name(["aim", aim_id])

@@ -1,5 +1,7 @@
 """Row: creating the target profile changes nothing for anybody else."""
 
+from collections.abc import Sequence
+
 from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, INFERENCE_SERVICE
 from aim_api.labels import PIPELINE_PROFILE
 from aim_api.names import runtime_name, slug_runtime_name
@@ -8,6 +10,7 @@ from aim_template_migration.mapping.defaulting import spec_schema, with_defaults
 from aim_template_migration.planning.case import Case, Findings, finding
 from aim_template_migration.planning.checks.pipeline import owning_pipeline
 from aim_template_migration.planning.resolution import selector_of, would_choose
+from aim_template_migration.planning.snapshot import Observed
 
 _RUNTIME = ("spec", "predictor", "model", "runtime")
 
@@ -21,18 +24,18 @@ def check_capture(case: Case) -> Findings:
     body = case.profile_body
     if body is None or case.closure.cluster_template or case.closure.profile is not None:
         return
+    by_pipeline = case.closure.scope.grouped(AIM_SERVICE, "pipeline", lambda item: (owning_pipeline(item),))
+    others = [item for item in by_pipeline.get(PIPELINE_PROFILE, ()) if item is not case.service]
+    if others:
+        yield from _captured_services(case, body, others)
+    yield from _captured_inference_services(case, body)
+
+
+def _captured_services(case: Case, body: JsonObject, others: Sequence[Observed]) -> Findings:
     schema = spec_schema(case.snapshot.cluster.schemas.get(AIM_PROFILE.name, {}))
     new: JsonObject = {**body, "spec": with_defaults(body.get("spec"), schema)}
-    yield from _captured_services(case, new)
-    yield from _captured_inference_services(case, new)
-
-
-def _captured_services(case: Case, new: JsonObject) -> Findings:
     name = get_str(new, "metadata", "name")
-    by_pipeline = case.closure.scope.grouped(AIM_SERVICE, "pipeline", lambda item: (owning_pipeline(item),))
-    for other in by_pipeline.get(PIPELINE_PROFILE, ()):
-        if other is case.service:
-            continue
+    for other in others:
         if get_str(other.obj, "spec", "profile", "name") == name:
             message = f"{other.id} asks for profile {name} by name, and would get the new one"
             yield finding("TargetWouldCapture", case.profile_reference, message, "metadata.name")
@@ -47,9 +50,9 @@ def _captured_services(case: Case, new: JsonObject) -> Findings:
             )
 
 
-def _captured_inference_services(case: Case, new: JsonObject) -> Findings:
-    names = {runtime_name(get_str(new, "metadata", "name") or "")}
-    aim_id = get_str(new, "spec", "aimId")
+def _captured_inference_services(case: Case, body: JsonObject) -> Findings:
+    names = {runtime_name(get_str(body, "metadata", "name") or "")}
+    aim_id = get_str(body, "spec", "aimId")
     if aim_id:
         names.add(slug_runtime_name(aim_id))
     for runtime in sorted(names):
