@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TextIO
@@ -17,6 +18,7 @@ _ANSI: Mapping[Tone, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32"
 _CONTROL_CHARACTERS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _CONTROL = re.compile(_CONTROL_CHARACTERS)
 _CONTROL_OR_PAINT = re.compile(rf"\x1b\[(?:0|{'|'.join(_ANSI.values())})m|{_CONTROL_CHARACTERS}")
+_COMMAND = re.compile(r"\b(?:aim-template-migration|kubectl|mkdir|mv|rm|chmod) |\n")
 _NARROWEST = 60
 _WIDEST = 110
 
@@ -101,13 +103,24 @@ class Console:
         except (OSError, ValueError):
             self._err = _Nowhere()
 
+    def error(self, text: str) -> None:
+        """Write to stderr what ends a command."""
+        self._say("error:", "red", text)
+
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
-        self.note(f"{self.paint_note('warning:', 'yellow')} {text}")
+        self._say("warning:", "yellow", text)
 
     def hint(self, text: str) -> None:
         """Write a hint to stderr."""
-        self.note(f"{self.paint_note('hint:', 'cyan')} {text}")
+        self._say("hint:", "cyan", text)
+
+    def _say(self, label: str, tone: Tone, text: str) -> None:
+        """Write a sentence, at a terminal in lines that end with words, unless it holds a command to be copied."""
+        said = f"{label} {text}"
+        if _is_terminal(self._err) and not _COMMAND.search(text):
+            said = textwrap.fill(said, self.width, break_long_words=False, break_on_hyphens=False)
+        self.note(f"{self.paint_note(label, tone)}{said.removeprefix(label)}")
 
 
 def escaped(text: str, *, painted: bool = False) -> str:

@@ -91,7 +91,7 @@ def _lost(why: str) -> str:
 
 
 def _show(stopped: CommandStopped, console: Console, prog: str) -> None:
-    console.note(f"{console.paint_note('error:', 'red')} {stopped}")
+    console.error(str(stopped))
     if stopped.hint:
         console.hint(stopped.hint)
     if stopped.code:
@@ -104,9 +104,7 @@ def _show_unexpected(error: Exception, console: Console) -> None:
     """Name the kind of error and where it arose; its text may quote anything, so it takes ``-v`` and is redacted."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
-    console.note(
-        f"{console.paint_note('error:', 'red')} unexpected {type(error).__name__}{where}; this is a fault of the tool"
-    )
+    console.error(f"unexpected {type(error).__name__}{where}; this is a fault of the tool")
     if not console.verbose:
         console.hint("set -v for details")
         return

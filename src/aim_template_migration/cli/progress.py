@@ -3,7 +3,8 @@
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from aim_template_migration.applying.events import Event, Listener, RunStarted, StepProgress, UnitFinished, nobody
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _SHOWN_AT_ONCE = 8
+_NOT_RUN = ("manual", "skipped")
+_MINUTE = 60
 
 
 @contextlib.contextmanager
@@ -52,16 +55,36 @@ class PlainProgress:
                 news = "" if self._waits.get(unit) == detail else f"{unit} {step} waits: {detail}"
                 self._waits[unit] = detail
                 return news
-            case UnitFinished(result=result) if result.status not in ("manual", "skipped"):
+            case UnitFinished(result=result) if result.status not in _NOT_RUN:
                 return f"{result.id} {result.status}{f' ({result.code})' if result.code else ''}"
         return ""
+
+
+def time_left(elapsed: float, ended: int, to_come: int) -> str:
+    """Return in words how long the rest of a run takes at its pace so far, or nothing before a unit has ended.
+
+    Args:
+        elapsed: seconds since the run began.
+        ended: units that ran and ended.
+        to_come: units that run or wait.
+    """
+    if not ended or not to_come:
+        return ""
+    seconds = elapsed / ended * to_come
+    if seconds < _MINUTE:
+        return f", about {max(5, round(seconds / 5) * 5)} s left"
+    minutes = round(seconds / _MINUTE)
+    return f", about {minutes} min left" if minutes < _MINUTE else f", about {seconds / _MINUTE / _MINUTE:.1f} h left"
 
 
 class DrawnProgress:
     """A line for the run and one for each unit under way, redrawn in place."""
 
-    def __init__(self, progress: "Progress") -> None:
+    def __init__(self, progress: "Progress", clock: Callable[[], float] = time.monotonic) -> None:
         self._progress = progress
+        self._clock = clock
+        self._began = clock()
+        self._ran = 0
         self._lock = threading.Lock()
         self._run = progress.add_task("", start=False)
         self._mode = ""
@@ -74,12 +97,15 @@ class DrawnProgress:
         with self._lock:
             match event:
                 case RunStarted(mode=mode, units=units):
-                    self._mode, self._all, self._done = mode, units, 0
+                    self._mode, self._all, self._done, self._ran = mode, units, 0, 0
+                    self._began = self._clock()
                 case StepProgress():
                     self._step(event)
                 case UnitFinished(result=result):
+                    self._ran += result.status not in _NOT_RUN
                     self._finished(result.id)
-            self._progress.update(self._run, description=f"{self._mode}: {self._done:,} of {self._all:,} units")
+            left = time_left(self._clock() - self._began, self._ran, self._all - self._done)
+            self._progress.update(self._run, description=f"{self._mode}: {self._done:,} of {self._all:,} units{left}")
 
     def _step(self, event: StepProgress) -> None:
         task = self._units.get(event.unit)

@@ -25,6 +25,27 @@ def test_the_answer_and_everything_else_go_to_their_own_stream():
     assert err.getvalue() == "warning: careful\nhint: next\n"
 
 
+def test_sentences_end_their_lines_with_words_at_terminals_only(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    sentence = "there is nothing to verify: no selected service is cut over, and no commit is on record"
+    at_terminal, in_pipe = Terminal(), io.StringIO()
+    Console(io.StringIO(), at_terminal, colour=True).error(sentence)
+    Console(io.StringIO(), in_pipe, colour=True).error(sentence)
+    first, second = at_terminal.getvalue().splitlines()
+    assert first == "\x1b[31merror:\x1b[0m there is nothing to verify: no selected service is"
+    assert second == "cut over, and no commit is on record"
+    assert in_pipe.getvalue() == f"error: {sentence}\n"
+
+
+def test_a_hint_with_a_command_stays_in_one_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    err = Terminal()
+    Console(io.StringIO(), err, colour=False).hint(
+        "archive it: mv -n -- ./migration-plan/apply-result.json ./migration-plan/archive/"
+    )
+    assert err.getvalue().count("\n") == 1
+
+
 def test_colour_goes_to_terminals_only():
     console = Console(Terminal(), io.StringIO(), colour=True)
     assert console.paint("x", "red") == "\x1b[31mx\x1b[0m"

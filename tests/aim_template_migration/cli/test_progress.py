@@ -4,7 +4,7 @@ import pytest
 
 from aim_template_migration.applying.events import RunStarted, StepProgress, UnitFinished, nobody
 from aim_template_migration.cli.console import Console
-from aim_template_migration.cli.progress import progress_of
+from aim_template_migration.cli.progress import DrawnProgress, progress_of, time_left
 from aim_template_migration.documents.result import UnitResult
 
 UNIT = "AIMService/team-a/chat"
@@ -63,3 +63,46 @@ def test_a_terminal_is_drawn_on(monkeypatch):
     drawn = shown(Terminal())
     assert "commit" in drawn
     assert "\x1b[" in drawn
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "ended", "to_come", "said"),
+    [
+        (10, 0, 5, ""),
+        (10, 5, 0, ""),
+        (1, 1, 1, ", about 5 s left"),
+        (10, 2, 4, ", about 20 s left"),
+        (60, 1, 3, ", about 3 min left"),
+        (60, 1, 90, ", about 1.5 h left"),
+    ],
+)
+def test_the_time_left_goes_by_the_pace_so_far(elapsed, ended, to_come, said):
+    assert time_left(elapsed, ended, to_come) == said
+
+
+class Recorded:
+    def __init__(self):
+        self.descriptions = []
+
+    def add_task(self, description, **_):
+        return len(self.descriptions)
+
+    def update(self, task, description):
+        if task == 0:
+            self.descriptions.append(description)
+
+    def remove_task(self, task):
+        pass
+
+
+def test_units_that_never_ran_have_no_pace():
+    seconds, progress = iter([0, 0, 0, 1, 20]), Recorded()
+    show = DrawnProgress(progress, lambda: next(seconds))
+    show(RunStarted("run-1", "commit", "ab" * 32, 4))
+    show(UnitFinished(UnitResult(id="AIMService/team-a/odd", disposition="manual", status="manual", code="Paused")))
+    show(UnitFinished(UnitResult(id=UNIT, disposition="automatic", status="succeeded")))
+    assert progress.descriptions == [
+        "commit: 0 of 4 units",
+        "commit: 1 of 4 units",
+        "commit: 2 of 4 units, about 40 s left",
+    ]
