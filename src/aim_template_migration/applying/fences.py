@@ -73,8 +73,12 @@ def check_membership(planned: tuple[Pin, ...], fresh: tuple[Pin, ...], own_effec
         fresh: the pins that planning's own function gives for fresh reads.
         own_effects: ids of targets that this plan creates; they may be present.
     """
-    before = {(pin.role, pin.reference.id, pin.absent) for pin in planned if pin.reference.id not in own_effects}
-    after = {(pin.role, pin.reference.id, pin.absent) for pin in fresh if pin.reference.id not in own_effects}
+    was = {(pin.role, pin.reference, pin.absent) for pin in planned}
+    now = {(pin.role, pin.reference, pin.absent) for pin in fresh}
+    if was == now:
+        return None
+    before = {(role, reference.id, absent) for role, reference, absent in was - now if reference.id not in own_effects}
+    after = {(role, reference.id, absent) for role, reference, absent in now - was if reference.id not in own_effects}
     for role, object_id, absent in sorted(after - before):
         if not absent:
             return Breach(

@@ -18,6 +18,7 @@ from aim_template_migration.applying.fences import Breach, Live, check_membershi
 from aim_template_migration.applying.overlay import fresh_cluster, fresh_namespace
 from aim_template_migration.applying.pinned_kinds import PINNED_KINDS
 from aim_template_migration.applying.structure import AUTOMATIC_OUTCOME
+from aim_template_migration.derived import derived
 from aim_template_migration.documents.plan import Pin, Plan, Reference, Unit
 from aim_template_migration.documents.result import Identity
 from aim_template_migration.kube import Cluster
@@ -33,7 +34,7 @@ MEMBERSHIP_AGE_SECONDS = 30.0
 _KEPT_NAMESPACES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PinReading:
     """One pinned object as it is now.
 
@@ -47,12 +48,12 @@ class PinReading:
     raw: JsonObject | None = None
     observed: Observed | None = None
 
-    @property
+    @derived
     def breach(self) -> Breach | None:
         """How the planned fact fails to hold, or None."""
         return check_pin(self.pin, self._live)
 
-    @property
+    @derived
     def identity(self) -> Identity | None:
         """Who the object is now, or None where it does not exist."""
         if self.observed is None:

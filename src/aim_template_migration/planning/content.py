@@ -7,6 +7,7 @@ phase, which has no generation. Our own effects are no content either: an artifa
 """
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -77,6 +78,7 @@ CONTENT: dict[str, ContentRule] = {
     AIM_PROFILE_CACHE.name: ContentRule((_SPEC,)),
 }
 _OTHER = ContentRule((_SPEC,))
+_digests: WeakKeyDictionary[Observed, str] = WeakKeyDictionary()  # apply asks for those of one reading several times
 _RUNTIME_CONFIGS = frozenset({AIM_RUNTIME_CONFIG.name, AIM_CLUSTER_RUNTIME_CONFIG.name})
 # The HorizontalPodAutoscaler moves spec.replicas of a Deployment, and with it the generation; only its template is
 # pinned.
@@ -106,12 +108,19 @@ def pin_of(role: str, observed: Observed) -> Pin:
         reference=observed.reference,
         uid=observed.uid,
         generation=None if observed.kind.name in _WITHOUT_GENERATION else observed.generation,
-        content_digest=digest(content(observed)),
+        content_digest=_content_digest(observed),
         owner_references=observed.owner_references,
         paused=observed.paused,
         resource_version=observed.resource_version if observed.kind.name in _RUNTIME_CONFIGS else "",
         pod_template_hash=digest(get(observed.obj, "spec", "template")) if is_deployment else "",
     )
+
+
+def _content_digest(observed: Observed) -> str:
+    known = _digests.get(observed)
+    if known is None:
+        known = _digests[observed] = digest(content(observed))
+    return known
 
 
 def absent_pin(role: str, kind: Kind, namespace: str, name: str) -> Pin:
