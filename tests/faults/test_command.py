@@ -9,6 +9,7 @@ import pytest
 
 from tests.faults import __main__ as command
 from tests.faults.campaign import RUNS_AT_ONCE, Choice
+from tests.faults.counts import render
 from tests.faults.families import EVERYTHING, MAIN_WORLDS, SEED, WORLDS
 from tests.faults.tally import Tally
 from tests.faults.workers import Played
@@ -149,3 +150,27 @@ def test_random_runs_in_processes_of_their_own_end_in_time(tmp_path):
     assert ended.stdout.splitlines()[-1] == f"{said['points']} points, {said['faults']} faults, 0 violations"
     assert (said["campaign"], said["seed"]) == ("random", 5)
     assert [path.name for path in tmp_path.iterdir()] == ["counts.json"]
+
+
+def counted(**changes):
+    rows = [
+        {"world": world, "class": name, "shares": 1, "of": 8, "points": 1, "faults": 2, "violations": 0}
+        for world in WORLDS
+        for name in EVERYTHING
+    ]
+    head = {"points": 5, "faults": 2 * len(rows), "violations": 0, "version": "1.0", "commit": "abc1234"}
+    return {**head, "written": "2026-06-01T08:00:00+00:00", "complete": False, "classes": rows, **changes}
+
+
+def test_the_counts_on_the_page_are_those_of_the_campaigns():
+    text = render(counted(), counted(complete=True), 88, dict.fromkeys(EVERYTHING, 1_000))
+    lines = text.splitlines()
+    assert lines[:2] == [
+        "Of the full campaign, on 2026-06-01 at commit `abc1234`, version 1.0:",
+        f"**5 points, {2 * len(WORLDS) * len(EVERYTHING)} faults, 0 violations**.",
+    ]
+    assert f"| races | {2 * len(WORLDS)} | 1,000 | 0 |" in lines
+    assert f"| all | {2 * len(WORLDS) * len(EVERYTHING)} | {1_000 * len(EVERYTHING):,} | 0 |" in lines
+    assert f"| {MAIN} | {2 * len(EVERYTHING)} | 0 |" in lines
+    assert "| before a real kube-apiserver | 88 | 0 |" in lines
+    assert text.count("It was ended early") == 1
