@@ -9,6 +9,7 @@ from aim_template_migration.cli.failures import CommandStopped, not_started
 from aim_template_migration.cli.options.shared import ConnectionArguments
 from aim_template_migration.documents.private_files import PrivateFileError
 from aim_template_migration.kube import Cluster, ConnectionOptions, Pacing, connect
+from aim_template_migration.kube.connecting import IN_FLIGHT
 from aim_template_migration.kube.errors import (
     ClusterError,
     ConnectError,
@@ -45,12 +46,15 @@ def translated() -> Iterator[None]:
         raise not_started(str(error)) from error
 
 
-def open_cluster(arguments: ConnectionArguments, *, stop: threading.Event | None = None) -> Cluster:
+def open_cluster(
+    arguments: ConnectionArguments, *, stop: threading.Event | None = None, in_flight: int = IN_FLIGHT
+) -> Cluster:
     """Connect; server messages are redacted, since they can quote values of objects.
 
     Args:
         arguments: how to reach the cluster.
         stop: once set, no wait before a repeated read lasts longer than a second; None where a signal raises instead.
+        in_flight: requests under way at once at most; never more than the default, whatever is asked.
 
     Raises:
         ConnectError: there is no usable connection.
@@ -61,7 +65,8 @@ def open_cluster(arguments: ConnectionArguments, *, stop: threading.Event | None
         impersonate=arguments.impersonate,
         request_timeout=arguments.request_timeout,
     )
-    return connect(options, redact=redact, pacing=Pacing.stopped_by(stop) if stop else None)
+    pacing = Pacing.stopped_by(stop) if stop else None
+    return connect(options, redact=redact, pacing=pacing, in_flight=min(in_flight, IN_FLIGHT))
 
 
 def _with_hint(message: str) -> CommandStopped:

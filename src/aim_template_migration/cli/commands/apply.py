@@ -37,7 +37,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         with progress_of(console) as listener:
             outcome = apply_plan(
                 _options(arguments, files),
-                lambda: open_cluster(arguments.connection, stop=stop),
+                lambda: open_cluster(arguments.connection, stop=stop, in_flight=arguments.run.parallel),
                 listener=listener,
                 stop=stop,
             )

@@ -24,6 +24,7 @@ from aim_template_migration.documents.result import (
     count_units,
     decode_result,
 )
+from aim_template_migration.kube.transport import Transport
 from tests.aim_template_migration.cli.plans import automatic_unit, manual_unit, plan_of, write_plan
 
 
@@ -65,6 +66,27 @@ def test_a_dry_run_ends_with_counts_result_and_the_way_to_commit(aim, made, clus
     assert (result.mode, result.state) == ("dry-run", "complete")
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in directory.iterdir())
     assert cluster.audit().mutations == 0
+
+
+@pytest.mark.parametrize(("parallel", "most"), [(1, 1), (2, 2), (100, 16)])
+def test_no_more_requests_are_under_way_than_units_may_run_side_by_side(aim, made, monkeypatch, parallel, most):
+    lock, under_way, seen = threading.Lock(), [0], [0]
+    send = Transport.send
+
+    def counting(self, *arguments, **options):
+        with lock:
+            under_way[0] += 1
+            seen[0] = max(seen[0], under_way[0])
+        try:
+            return send(self, *arguments, **options)
+        finally:
+            with lock:
+                under_way[0] -= 1
+
+    monkeypatch.setattr(Transport, "send", counting)
+    _, arguments = made
+    assert aim(*arguments, "--parallel", str(parallel)).code == 0
+    assert 1 <= seen[0] <= most
 
 
 def test_json_is_the_result_itself(aim, made, tmp_path):
