@@ -3,13 +3,13 @@
 import secrets
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from aim_api.kinds import AIM_SERVICE, CRD, POD
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import BridgeOperator
 from aim_rehearsal.operator import Settings as OperatorSettings
@@ -30,9 +30,6 @@ from aim_template_migration.rehearsing.subject import Subject
 from tests.support.worlds import renamed
 
 REVIEWS = "selfsubjectaccessreviews"
-PLANNING = [
-    row for row in PERMISSIONS if row.kind is CRD or ((row.verb, row.role) == ("list", "read") and row.kind != POD)
-]
 
 
 def asked(events) -> set[tuple[str, str, str]]:
@@ -123,18 +120,25 @@ class Fleet:
         return apply_plan(options, lambda: self.connect(user), listener=nobody, stop=threading.Event())
 
 
-@pytest.fixture
-def fleet(aim_plane, tmp_path) -> Iterator[Fleet]:
-    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
-    world = renamed("shared-happy-path", secrets.token_hex(3))
+@contextmanager
+def fleet_of(plane, folder: Path, world_name: str = "shared-happy-path") -> Iterator[Fleet]:
+    """Load a sample fleet into namespaces of its own on the real server, and keep the operator at work on it."""
+    admin = Client(plane.url, token=plane.token("admin"), ca_pem=plane.ca_file.read_text())
+    world = renamed(world_name, secrets.token_hex(3))
     apply_world(world, admin)
     operator = BridgeOperator(admin, OperatorSettings())
     operator.start()
     try:
         operator.settle()
-        yield Fleet(aim_plane, world.namespaces, tmp_path)
+        yield Fleet(plane, world.namespaces, folder)
     finally:
         operator.stop()
+
+
+@pytest.fixture
+def fleet(aim_plane, tmp_path) -> Iterator[Fleet]:
+    with fleet_of(aim_plane, tmp_path) as made:
+        yield made
 
 
 def roles(role: str, namespaces):
@@ -185,46 +189,3 @@ def test_with_exactly_the_printed_roles_everything_works_on_a_real_server(fleet)
     for commit in (False, True):
         outcome = fleet.apply(applier, fleet.folder / "plan", commit=commit)
         assert (outcome.exit_code, outcome.result.counts["succeeded"]) == (0, 2), outcome.result.units
-
-
-@pytest.mark.slow
-def test_without_any_single_reading_rule_plan_names_the_missing_permission(fleet):
-    whole = roles("read", fleet.namespaces)
-    for row in permissions_of("read"):
-        if row.optional or row not in PLANNING:
-            continue
-        kind = "Role" if row.kind.namespaced else "ClusterRole"
-        user = fleet.user_with(without(whole, kind, row.kind.plural, row.verb))
-        said = eventually(
-            lambda user=user: planned(fleet, user),
-            lambda result, row=row: isinstance(result, str) and row.kind.plural in result,
-        )
-        assert isinstance(said, str), f"plan needs no {row.verb} on {row.kind.plural}"
-        assert f'cannot {row.verb} resource "{row.kind.plural}"' in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("resource", "verb"),
-    [
-        ("aimprofiles", "create"),
-        ("aimprofilecaches", "create"),
-        ("aimartifacts", "patch"),
-        ("aimservices", "patch"),
-        ("aimservices", "get"),
-        ("persistentvolumeclaims", "get"),
-    ],
-)
-def test_without_a_rule_of_apply_its_dry_run_names_the_missing_permission(fleet, resource, verb):
-    whole = roles("apply", fleet.namespaces)
-    known = fleet.user_with(whole)
-    eventually(lambda: planned(fleet, known), lambda result: not isinstance(result, str))
-    publish_directory(fleet.folder / "plan", fleet.plan(known).files)
-    user = fleet.user_with(without(whole, "Role", resource, verb))
-    eventually(lambda: planned(fleet, user), lambda result: not isinstance(result, str))
-    outcome = fleet.apply(user, fleet.folder / "plan", commit=False)
-    assert outcome.exit_code == 3
-    failed = [unit for unit in outcome.result.units if unit.status == "failed"]
-    assert {unit.code for unit in failed} == {"Forbidden"}
-    assert all(f'cannot {verb} resource "{resource}"' in unit.server_message for unit in failed)
-    assert AIM_SERVICE.name in failed[0].id

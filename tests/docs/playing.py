@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -71,7 +70,7 @@ def _beside(first: str, second: str, folder: Path, environment: dict[str, str]) 
             )  # fmt: skip
             return f"{done.stdout}{done.stderr}\nexit code {done.returncode}"
         finally:
-            served.send_signal(signal.SIGINT)
+            served.terminate()
 
 
 def _environment(folder: Path) -> dict[str, str]:
