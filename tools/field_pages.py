@@ -29,7 +29,8 @@ _LEGEND = """\
 - typed: carried, and the value changes its type or spelling
 - defaulted: left out, since v1alpha2 has the same effect without it, or since it has none
 - imputed: it names something whose content is looked up and written out
-- needs a decision: it has more than one possible target, or none that is exact; it stays where it is
+- needs a decision: it has more than one possible target, or none that is exact; it stays, where possible in a place in
+  which servers refuse it
 - refused: it has no counterpart; it is left out or stays where it is, and is reported
 
 This is what `aim-template-migration convert` does; a field can fare differently in a particular manifest, and the

@@ -102,12 +102,12 @@ def write_changes(
     writer: "LedgerWriter",
 ) -> tuple[ConvertedFile, ...]:
     """Return the files with changed objects; what could not be kept of their text goes to the ledger."""
+    by_file: list[dict[int, list[ObjectChange]]] = [{} for _ in files]
+    for item, change in zip(located, changes, strict=True):
+        if change is not None:
+            by_file[item.file].setdefault(item.place.document, []).append(change)
     converted = []
-    for number, file in enumerate(files):
-        by_document: dict[int, list[ObjectChange]] = {}
-        for item, change in zip(located, changes, strict=True):
-            if item.file == number and change is not None:
-                by_document.setdefault(item.place.document, []).append(change)
+    for number, (file, by_document) in enumerate(zip(files, by_file, strict=True)):
         rewritten = rewrite(file.manifest, by_document)
         writer.add_text(number, rewritten)
         converted.append(ConvertedFile(file, rewritten.text))

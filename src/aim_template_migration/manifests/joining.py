@@ -21,13 +21,13 @@ def joined(texts: Sequence[str]) -> str:
     parts = [text for text in texts if text]
     if len(parts) < 2:
         return "".join(parts)
-    stream = _SEPARATOR if _is_json(parts[0]) else ""
+    pieces = [_SEPARATOR] if _is_json(parts[0]) else []
     for number, text in enumerate(parts):
         if number:
-            stream += "" if stream.endswith("\n") else "\n"
-            stream += "" if text.startswith("---") else _SEPARATOR
-        stream += _separated(text) if _is_json(text) else text
-    return stream
+            pieces.append("" if pieces[-1].endswith("\n") else "\n")
+            pieces.append("" if text.startswith("---") else _SEPARATOR)
+        pieces.append(_separated(text) if _is_json(text) else text)
+    return "".join(pieces)
 
 
 def _is_json(text: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from aim_api.kinds import AIM_SERVICE, AIM_TEMPLATE_CACHE
+from aim_api.kinds import AIM_GROUP, AIM_SERVICE, AIM_TEMPLATE_CACHE, LEGACY_VERSION
 from aim_api.tree import JsonObject, Key, get_str, leaves
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of
 from aim_template_migration.manifests.reading import TEMPLATE_MARK
@@ -21,7 +21,8 @@ Remark = tuple[Located, tuple[Key, ...], str]
 
 def remarks(files: Sequence[ManifestFile], located: Sequence[Located]) -> Iterator[Remark]:
     """Yield what is to be known, in the order of the input."""
-    yield from _standing_twice(files, located)
+    if any(_is_legacy(item.place.value) for item in located):
+        yield from _standing_twice(files, located)
     templated = {number for number, file in enumerate(files) if TEMPLATE_MARK in file.manifest.text}
     for item in located:
         if is_aim_object(item.place.value):
@@ -29,6 +30,10 @@ def remarks(files: Sequence[ManifestFile], located: Sequence[Located]) -> Iterat
                 yield from _templated(item)
         else:
             yield from _kustomized(files[item.file].name, item)
+
+
+def _is_legacy(value: JsonObject) -> bool:
+    return get_str(value, "apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
 
 
 def _standing_twice(files: Sequence[ManifestFile], located: Sequence[Located]) -> Iterator[Remark]:

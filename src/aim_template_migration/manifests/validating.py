@@ -184,9 +184,17 @@ class _Object:
         yield from (self._refused(error) for error in errors)
         if self._version != LEGACY_VERSION and any(error.reason in BLOCKING for error in errors):
             yield from self._removed({error.field for error in errors})
-        if self._version == LEGACY_VERSION and definition(self._kind, "v1alpha2") is not None:
-            message = f"it is at {LEGACY_VERSION}, which the server takes and calls deprecated"
-            yield self._at("apiVersion", LEGACY, message, "aim-template-migration convert", level="note")
+        if self._version == LEGACY_VERSION:
+            yield from self._legacy()
+
+    def _legacy(self) -> Iterator[Violation]:
+        """Say what a server takes and the profile pipeline replaces."""
+        message = f"it is at {LEGACY_VERSION}, which the server takes and calls deprecated"
+        if self._kind in _REPLACED:
+            advice = f"use {_REPLACED[self._kind]}; convert does that"
+            yield self._at("kind", LEGACY, "it belongs to the template pipeline", advice, level="note")
+        elif definition(self._kind, "v1alpha2") is not None:
+            yield self._at("apiVersion", LEGACY, message, "rewrite it with convert", level="note")
 
     def _unserved(self) -> Violation:
         others = [version for kind, version in _served() if kind == self._kind]
@@ -194,7 +202,7 @@ class _Object:
         instead = _REPLACED.get(self._kind) if self._version != LEGACY_VERSION else None
         advice = f"it is served at {AIM_GROUP}/{' and '.join(others)}" if others else ""
         if instead:
-            advice = f"use {instead}; aim-template-migration convert does that"
+            advice = f"use {instead}; convert does that"
         return self._at("kind", UNKNOWN_KIND, message, advice)
 
     def _refused(self, error: FieldError) -> Violation:

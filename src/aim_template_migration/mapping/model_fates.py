@@ -7,7 +7,7 @@ def _same(path: str, reason: str = "the field is the same in v1alpha2") -> Field
     return FieldFate(path, Fate.MAPPED, f"AIMModel.{path.removesuffix('.**')}", reason)
 
 
-_STAYS = tuple(
+_SAME = tuple(
     _same(path)
     for path in (
         "spec.image",
@@ -18,12 +18,22 @@ _STAYS = tuple(
         "spec.profiles.**",
         "spec.discovery.**",
         "spec.imageMetadata.**",
-        "spec.runtimeConfigName",
         "spec.imagePullSecrets.**",
         "spec.serviceAccountName",
-        "spec.env.**",
         "spec.resources.**",
     )
+)
+_STAYS = (
+    *_SAME,
+    _same(
+        "spec.runtimeConfigName",
+        "the field is the same in v1alpha2; that of a model with own weights goes to the model of the base image",
+    ),
+    _same(
+        "spec.env.**",
+        "the field is the same in v1alpha2; that of a model with own weights becomes containerEnv of its profiles, and "
+        "AIM_ENGINE_ARGS in it their engineArgs",
+    ),
 )
 _SELECTOR = "AIMModel.spec.profiles.derivedFrom.selector"
 _NOT_SELECTED = "a selector states no minimum of video memory, no device resource and no quantity of CPU"
@@ -39,7 +49,11 @@ def _template(field: str, target: str, reason: str, fate: Fate = Fate.RENAMED, *
 _CUSTOM_TEMPLATES = (
     _template("name", "AIMProfileSet.metadata.name", "the object that replaces the template is named like it"),
     _template("type", "AIMProfile.spec.type", "derived profiles have the type of their sources"),
-    _template("env.**", f"{_SET}.overrides.containerEnv", "it is the container's environment"),
+    _template(
+        "env.**",
+        f"{_SET}.overrides.containerEnv",
+        "it is the container's environment; AIM_ENGINE_ARGS in it becomes engineArgs",
+    ),
     _template("hardware.gpu.model", f"{_SET}.selector.acceleratorModel", _SELECTED),
     _template("hardware.gpu.requests", f"{_SET}.selector.acceleratorCount", _SELECTED),
     _template("hardware.**", f"{_SET}.selector", _NOT_SELECTED, Fate.NEEDS_DECISION),

@@ -3,7 +3,6 @@
 import json
 from random import Random
 
-import pytest
 import yaml
 
 from aim_api.tree import Json, JsonObject
@@ -107,9 +106,3 @@ def test_any_text_is_converted_and_said() -> None:
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
-
-
-@pytest.mark.slow
-def test_the_same_for_many_more_texts() -> None:
-    for seed in range(150, 3000):
-        check(seed)

@@ -27,6 +27,11 @@ def test_a_model_that_stands_in_two_files_is_named() -> None:
     ]
 
 
+def test_nothing_is_said_of_it_once_all_is_converted() -> None:
+    done = MODEL.replace("v1alpha1", "v1alpha2")
+    assert said(convert(a=done, b=done)) == []
+
+
 def test_a_service_may_stand_in_the_directories_of_two_clusters_but_not_twice_in_one_file() -> None:
     assert not [line for line in said(convert(a=SERVICE, b=SERVICE)) if "stands at" in line]
     assert [line for line in said(convert(a=f"{SERVICE}---\n{SERVICE}")) if "stands at a.yaml:1 as well" in line]

@@ -164,6 +164,22 @@ def test_what_is_at_v1alpha1_is_taken_with_a_note() -> None:
     assert [(item.level, item.reason) for item in validation.violations] == [("note", "LegacyVersion")]
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "instead"),
+    [
+        ("AIMServiceTemplate", "{modelName: b}", "use AIMProfile;"),
+        ("AIMClusterServiceTemplate", "{modelName: b}", "use AIMClusterProfile;"),
+        ("AIMTemplateCache", "{templateName: b, templateScope: Namespace}", "use spec.caching of the AIMProfile;"),
+    ],
+)
+def test_kinds_of_the_template_pipeline_are_taken_with_a_note(kind: str, spec: str, instead: str) -> None:
+    validation = validate(f"apiVersion: {AIM_GROUP}/v1alpha1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n")
+    assert validation.valid
+    (note,) = validation.violations
+    assert (note.level, note.reason, note.field, note.line) == ("note", "LegacyVersion", "kind", 2)
+    assert note.equivalent.startswith(instead)
+
+
 def test_foreign_objects_are_counted_and_left_alone() -> None:
     validation = validate("apiVersion: v1\nkind: Pod\nspec: {nonsense: true}\n---\nkind: X\n")
     assert (validation.valid, validation.objects, validation.others) == (True, 0, 2)

@@ -32,7 +32,7 @@ def account_variable(
     elif name in FRAMEWORK_VARIABLES:
         draft.leave(place, f"the profile pipeline sets {name} itself", "state its value in the field of the profile")
     elif env:
-        draft.account(place, object_, env, reason="it is the container's environment")
+        draft.account(place, object_, env, fate=Fate.RENAMED, reason="it is the container's environment")
     else:
         draft.account(place, "", (), fate=Fate.DEFAULTED, reason="a later variable of the same name decides")
 

@@ -3,7 +3,6 @@
 from functools import partial
 
 import msgspec
-import pytest
 
 from aim_api.tree import Json, JsonObject, get, get_map, get_str, has, leaves
 from aim_template_migration.mapping.fates import Fate
@@ -107,12 +106,6 @@ def test_every_leaf_is_accounted_for_once_and_a_second_conversion_changes_nothin
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
-
-
-@pytest.mark.slow
-def test_the_same_for_many_more_inputs() -> None:
-    for seed in range(QUICK, 20_000):
-        check(seed)
 
 
 def test_nothing_is_left_at_v1alpha1_but_what_is_named() -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import pytest
-
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.conversion import convert_objects
@@ -64,12 +62,6 @@ def test_what_is_converted_whole_is_taken_and_what_is_undecided_is_refused() -> 
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
-
-
-@pytest.mark.slow
-def test_the_same_for_many_more_inputs() -> None:
-    for seed in range(300, 10_000):
-        check(seed)
 
 
 def test_adapters_get_a_profile_even_beside_the_annotation_of_the_profile_pipeline() -> None:
