@@ -61,18 +61,13 @@ def local_api(namespaces: int, services: int) -> Iterator[Served]:
 def _child(module: str, namespaces: int, services: int, options: list[str]) -> Iterator[Path]:
     size = ["--namespaces", str(namespaces), "--services", str(services)]
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, folder, *size, *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdin
-        assert process.stdout
-        try:
-            if process.stdout.readline().strip() != "ready":
-                raise RuntimeError(f"{module} did not start")
-            yield Path(folder)
-        finally:
-            process.stdin.close()
-            process.wait(30)
+        command = [sys.executable, "-m", module, folder, *size, *options]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdin
+            assert process.stdout
+            try:
+                if process.stdout.readline().strip() != "ready":
+                    raise RuntimeError(f"{module} did not start")
+                yield Path(folder)
+            finally:
+                process.stdin.close()  # which ends it
