@@ -15,6 +15,7 @@ from aim_template_migration.manifests.file_attributes import copy_attributes
 STDIN = "-"
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _LARGEST = 1 << 28
+_ON_ONE_LINE = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class FileError(Exception):
@@ -141,12 +142,13 @@ def _read(path: Path, root: Path, *, follow_links: bool) -> InputFile:
         descriptor = os.open(path, flags)
         with os.fdopen(descriptor, "rb") as opened:
             facts = os.fstat(descriptor)
-            if not stat.S_ISREG(facts.st_mode) and not stat.S_ISFIFO(facts.st_mode):
+            # A pipe that was named itself comes from the shell; one that lies in a directory would be taken for empty.
+            if not stat.S_ISREG(facts.st_mode) and not (stat.S_ISFIFO(facts.st_mode) and path == root):
                 raise FileError(f"{path} is no regular file")
             if facts.st_size > _LARGEST:
                 raise FileError(f"{path} has {facts.st_size} bytes, more than the {_LARGEST} that are read")
             os.set_blocking(descriptor, True)
-            return InputFile(str(path), path, root, opened.read(), facts)
+            return InputFile(str(path).translate(_ON_ONE_LINE), path, root, opened.read(), facts)
     except OSError as error:
         raise FileError(f"{path} can't be read: {_reason(error)}") from error
 

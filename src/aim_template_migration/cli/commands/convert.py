@@ -69,9 +69,20 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 def _inputs(arguments: ConvertArguments) -> Inputs:
     try:
-        return read_inputs(arguments.inputs, follow_links=not arguments.in_place)
+        inputs = read_inputs(arguments.inputs, follow_links=not arguments.in_place)
     except FileError as error:
         raise not_started(str(error)) from error
+    for path in (arguments.file, arguments.ledger):
+        if path is not None and any(file.path is not None and _same_file(file.path, path) for file in inputs.files):
+            raise wrong_usage(f"{path} is one of the manifests", hint="use --in-place to replace manifests")
+    return inputs
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def read_manifests(inputs: Inputs, consequence: str = "") -> tuple[list[ManifestFile], tuple[LedgerFault, ...]]:

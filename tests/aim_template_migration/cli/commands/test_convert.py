@@ -247,6 +247,28 @@ def test_in_place_refuses_a_file_outside_what_was_named(manifest, tmp_path):
     assert manifest.read_text() == SERVICE
 
 
+@pytest.mark.parametrize("option", ["--file", "--ledger"])
+def test_a_manifest_is_no_file_for_anything_else(aim, manifest, tmp_path, option):
+    ran = aim("convert", tmp_path, option, manifest)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{manifest} is one of the manifests" in ran.err
+    assert "--in-place" in ran.err
+    assert manifest.read_text() == SERVICE
+
+
+def test_a_pipe_in_a_directory_is_named_and_not_taken_for_empty(aim, manifest, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    ran = aim("convert", tmp_path)
+    assert (ran.code, ran.out) == (3, CONVERTED)
+    assert f"{tmp_path}/pipe.yaml is no regular file" in ran.err
+
+
+def test_a_name_of_several_lines_stays_on_one(aim, tmp_path):
+    (tmp_path / "a\nb.yaml").write_text(SERVICE)
+    ran = aim("convert", tmp_path, "--check")
+    assert (ran.code, ran.out) == (3, f"{tmp_path}/a\\nb.yaml would change\n")
+
+
 def test_check_names_what_would_change(aim, manifest, tmp_path):
     ran = aim("convert", manifest, "--check")
     assert (ran.code, ran.out) == (3, f"{manifest} would change\n")
