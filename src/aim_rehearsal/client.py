@@ -20,6 +20,7 @@ import yaml
 
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get_int, get_map, get_objects, get_str
+from aim_rehearsal.sharing import Sharing
 
 PAGE_SIZE = 500
 REQUEST_TIMEOUT_SECONDS = 60.0
@@ -115,12 +116,26 @@ class Client:
         return self._request("GET", kind.path(namespace, name))
 
     def list_all(
-        self, kind: Kind, namespace: str | None = None, *, label_selector: str = "", page_size: int = PAGE_SIZE
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        *,
+        label_selector: str = "",
+        page_size: int = PAGE_SIZE,
+        sharing: Sharing | None = None,
     ) -> Listing:
-        """Return all objects of a collection, read in pages; a continue token that expired starts the list again."""
+        """Return all objects of a collection, read in pages; a continue token that expired starts the list again.
+
+        Args:
+            kind: what to list.
+            namespace: where; None for everywhere.
+            label_selector: which objects.
+            page_size: objects in one page at most.
+            sharing: what the objects share their equal parts with, for who keeps many; None for who does not.
+        """
         while True:
             try:
-                return self._list_once(kind, namespace, label_selector, page_size)
+                return self._list_once(kind, namespace, label_selector, page_size, sharing)
             except ApiError as error:
                 if error.status != 410:
                     raise
@@ -206,12 +221,15 @@ class Client:
             raise _error(response.status, response.data)
         return response
 
-    def _list_once(self, kind: Kind, namespace: str | None, label_selector: str, page_size: int) -> Listing:
+    def _list_once(
+        self, kind: Kind, namespace: str | None, label_selector: str, page_size: int, sharing: Sharing | None
+    ) -> Listing:
         items: list[JsonObject] = []
         query = {"limit": str(page_size)} | ({"labelSelector": label_selector} if label_selector else {})
         while True:
             page = self._request("GET", kind.path(namespace), query=query)
-            items += [typed(kind, item) for item in get_objects(page, "items")]
+            found = (typed(kind, item) for item in get_objects(page, "items"))
+            items += found if sharing is None else map(sharing.of, found)
             token = get_str(page, "metadata", "continue")
             if not token:
                 return Listing(items, get_str(page, "metadata", "resourceVersion") or "")

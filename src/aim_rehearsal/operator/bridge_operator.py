@@ -21,6 +21,7 @@ from aim_rehearsal.operator.settings import Misbehaviour, Settings
 from aim_rehearsal.operator.store import SELECTORS, SERVICE, WATCHED, Key, Store, owner_references, uid
 from aim_rehearsal.operator.view import View, fingerprint
 from aim_rehearsal.operator.writes import Render, Write
+from aim_rehearsal.sharing import Sharing
 
 _LOG = logging.getLogger(__name__)
 _FIRST_RETRY_SECONDS = 0.05
@@ -101,7 +102,7 @@ class BridgeOperator:
         self._stopping.clear()
         self._store = Store()
         self._executor = Executor(self._client, self._store, self._take_time)
-        present = self._read_all()
+        present = self._read_all(Sharing())
         if self._loaded is None:
             self._loaded = self._remember()
         self._agenda = Agenda(key for key in self._store if key.kind in CONTROLLERS)
@@ -171,12 +172,17 @@ class BridgeOperator:
         self._threads.append(thread)
         thread.start()
 
-    def _read_all(self) -> dict[Kind, str]:
-        """Read every collection into the store; return the kinds that the server has, with the version read."""
+    def _read_all(self, sharing: Sharing | None = None) -> dict[Kind, str]:
+        """Read every collection into the store; return the kinds that the server has, with the version read.
+
+        Args:
+            sharing: what the objects share their equal parts with; None where few of them will be new.
+        """
         present: dict[Kind, str] = {}
         for kind in WATCHED:
             try:
-                listing = self._client.list_all(kind, label_selector=SELECTORS.get(kind.name, ""))
+                selector = SELECTORS.get(kind.name, "")
+                listing = self._client.list_all(kind, label_selector=selector, sharing=sharing)
             except ApiError as error:
                 if error.status == 404:
                     continue

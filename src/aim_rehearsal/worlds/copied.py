@@ -10,6 +10,7 @@ from aim_api.bridge import COMPATIBLE_CONDITION
 from aim_api.kinds import AIM_SERVICE, NAMESPACE
 from aim_api.tree import Json, JsonObject, get_map, get_str
 from aim_rehearsal.operator.conditions import find
+from aim_rehearsal.sharing import Sharing
 from aim_rehearsal.worlds.defaults import with_defaults
 from aim_rehearsal.worlds.world import World
 
@@ -34,7 +35,8 @@ def copied_world(
         live: objects with UID, as a server holds them.
         desired: manifests without identity.
     """
-    kept = [_as_read(item) for item in live if not _is_own(item)]
+    sharing = Sharing()
+    kept = [sharing.of(_as_read(item)) for item in live if not _is_own(item)]
     manifests = list(desired)
     kept += _missing_namespaces(kept, [*namespaces, *_namespaces_of(manifests)])
     incompatible: list[Json] = [_place(item) for item in kept if _is_refused(item)]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aim_api.tree import Json, JsonObject
+from aim_rehearsal.sharing import Sharing
 from aim_rehearsal.worlds.expansion import WorldError, expand
 from aim_rehearsal.worlds.storing import stored_objects
 from aim_rehearsal.worlds.world import World, load_block, with_conditions
@@ -109,14 +110,14 @@ def fleet(namespaces: int, services: int, *, seed: int = 1) -> World:
     chance = random.Random(f"{seed}/{namespaces}x{services}")  # noqa: S311 - repeatable, no secret
     spaces = tuple(f"{_DEPARTMENTS[number % len(_DEPARTMENTS)]}-{number + 1:03d}" for number in range(namespaces))
     codes: set[str] = set()
-    manifests: list[JsonObject] = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}} for space in spaces
-    ]
+    sharing = Sharing()
+    objects: list[JsonObject] = []
     for space in spaces:
+        manifests: list[JsonObject] = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}]
         for use, situation in _uses(space, services, chance):
             codes.update(situation.codes)
             manifests += expand(use, load_block)
-    objects = stored_objects(with_conditions(item) for item in manifests)
+        objects += [sharing.of(item) for item in stored_objects(with_conditions(item) for item in manifests)]
     summary = f"A generated fleet of {services} services in each of {namespaces} namespaces."
     return World(f"fleet {namespaces}x{services}", summary, tuple(sorted(codes)), spaces, tuple(objects), stored=True)
 
