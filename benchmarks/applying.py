@@ -5,15 +5,14 @@ says nothing about the tool; its CPU time does.
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from benchmarks.figures import Figure
+from benchmarks.kube_server import is_built, kube_apiserver
 from benchmarks.plan import write_plan_of
 from benchmarks.processes import measured
 from benchmarks.registry import Benchmark, Size
@@ -47,21 +46,25 @@ class _Pair:
 def local_figures(size: Size) -> Iterator[Figure]:
     """Yield the figures on the local API."""
     for services in (200,) if size == "quick" else (1_000, 10_000):
-        yield from figures_on(partial(local_api, *_SIZES[services]), services, "")
+        with local_api(*_SIZES[services]) as served:
+            plan = write_plan_of(served)
+            yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}")
+            if services <= _COMMITTED_UP_TO:
+                yield from _commit(_measure(served, plan, commit=True), f"{services:,}")
 
 
-def figures_on(serve: Callable[[], AbstractContextManager[Served]], services: int, where: str) -> Iterator[Figure]:
-    """Yield the figures of a fleet on a server; ``where`` ends their names."""
-    with serve() as served:
-        plan = write_plan_of(served)
-        yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}", where)
-        if services <= _COMMITTED_UP_TO:
-            yield from _commit(_measure(served, plan, commit=True), f"{services:,}", where)
+def real_figures(size: Size) -> Iterator[Figure]:
+    """Yield the figures of a dry run on a real kube-apiserver, where its programs are built."""
+    if not is_built():
+        return
+    services = 200 if size == "quick" else 1_000
+    with kube_apiserver(*_SIZES[services]) as served:
+        yield from _dry_run(_measure(served, write_plan_of(served), commit=False), f"{services:,}")
 
 
-def _dry_run(pair: _Pair, services: str, where: str) -> Iterator[Figure]:
+def _dry_run(pair: _Pair, services: str) -> Iterator[Figure]:
     run, bare = pair.run, pair.bare
-    name = f"dry run {services}{where}"
+    name = f"dry run {services}"
     units = f"{run.units:,} automatic units, {run.others:,} others"
     peer = "the same requests bare"
     yield Figure(f"{name}: clock", run.wall, "s", bare.wall, peer, _DRY_RUN_LIMIT, note=units)
@@ -70,10 +73,10 @@ def _dry_run(pair: _Pair, services: str, where: str) -> Iterator[Figure]:
     yield Figure(f"{name}: peak memory", run.peak_mb, "MB")
 
 
-def _commit(pair: _Pair, services: str, where: str) -> Iterator[Figure]:
+def _commit(pair: _Pair, services: str) -> Iterator[Figure]:
     run, bare = pair.run, pair.bare
     own = (run.cpu - bare.cpu - run.sync_cpu) / run.units
-    name = f"commit {services}{where}"
+    name = f"commit {services}"
     yield Figure(
         f"{name}: own CPU per unit beyond requests, waits and sync",
         own * 1e3,
@@ -105,4 +108,5 @@ def _child(module: str, served: Served, *arguments: Path | str) -> _Cost:
 
 BENCHMARKS = (
     Benchmark("apply", "`apply` against the local API, dry run and commit, 16 units side by side.", local_figures),
+    Benchmark("apply-kube-apiserver", "A dry run against a real kube-apiserver, 16 units side by side.", real_figures),
 )

@@ -28,7 +28,8 @@ class Floor:
         config = json.loads(kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._url = urlsplit(cluster["server"])
-        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        stated, file = cluster.get("certificate-authority-data"), cluster.get("certificate-authority")
+        authority = base64.b64decode(stated).decode() if stated else Path(file).read_text()
         self._context = ssl.create_default_context(cadata=authority)
         self._headers = {"Authorization": f"Bearer {user['token']}", "Accept": "application/json"}
         self._lines = record.open("rb")
