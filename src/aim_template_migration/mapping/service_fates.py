@@ -116,6 +116,14 @@ _LEGACY_OVERRIDES = (
         served=False,
     ),
     FieldFate(
+        "spec.overrides.modelSources.**",
+        Fate.RENAMED,
+        f"{_OVERRIDES}.modelSources",
+        "own weights for one service are an overlay of its named profile",
+        "OverridesPresent",
+        served=False,
+    ),
+    FieldFate(
         "spec.overrides.env.**",
         Fate.NEEDS_DECISION,
         f"{_OVERRIDES}.containerEnv",

@@ -26,6 +26,8 @@ _CACHING_WORDS = {"Auto": "Shared", "Always": "Shared", "Never": "Dedicated"}
 _INT64 = re.compile(r"-?[1-9][0-9]{0,18}|0")
 _INT64_RANGE = range(-(2**63), 2**63)
 
+_NOT_NAMED = "spec.profileOverrides changes one named profile, and none is named"
+_NAME_IT = "name the profile in spec.profile.name (or by --values, as profileName)"
 OVERLAY_WARNING = (
     "spec.profileOverrides makes a profile of its own for this service, with a cache key of its own: weights may be "
     "downloaded again, and the workload rolls"
@@ -119,7 +121,8 @@ def _by_selection(draft: Draft, *, whole: bool) -> None:
 def _given_name(draft: Draft, context: Context) -> bool:
     """Name the profile that --values names, where nothing selects one."""
     name = context.values.text(draft.source, "profileName")
-    if not name or not draft.has(*_OVERRIDES, "engineArgs") or draft.get(*_PROFILE) is not None:
+    overlay = draft.has(*_OVERRIDES, "engineArgs") or draft.has(*_OVERRIDES, "modelSources")
+    if not name or not overlay or draft.get(*_PROFILE) is not None:
         return False
     draft.put((*_PROFILE, "name"), name)
     return True
@@ -132,9 +135,10 @@ def _overrides(draft: Draft, *, named: bool) -> None:
         return
     if not isinstance(overrides, dict):
         return
-    if named and overrides.keys() == {"engineArgs"} and not draft.has(*_OVERLAY):
+    if named and overrides.keys() <= {"engineArgs", "modelSources"} and not draft.has(*_OVERLAY):
         draft.relocate(_OVERRIDES, _OVERLAY)
     _engine_args(draft, overrides, named=named)
+    _model_sources(draft, overrides, named=named)
     if "env" in overrides:
         draft.leave(
             (*_OVERRIDES, "env"),
@@ -173,11 +177,7 @@ def _engine_args(draft: Draft, overrides: JsonObject, *, named: bool) -> None:
         return
     source: Path = (*_OVERRIDES, "engineArgs")
     if not named:
-        draft.leave(
-            source,
-            "spec.profileOverrides changes one named profile, and none is named",
-            "name the profile in spec.profile.name (or by --values, as profileName)",
-        )
+        draft.leave(source, _NOT_NAMED, _NAME_IT)
         return
     arguments = overrides["engineArgs"]
     if not isinstance(arguments, dict):
@@ -193,6 +193,17 @@ def _engine_args(draft: Draft, overrides: JsonObject, *, named: bool) -> None:
         else:
             draft.account((*source, name), draft.id, (*target, name), fate=Fate.RENAMED, reason="it stays as it is")
     draft.note(source, OVERLAY_WARNING)
+
+
+def _model_sources(draft: Draft, overrides: JsonObject, *, named: bool) -> None:
+    """Carry own weights of one service, which before were one of the ways to fine-tune (G, "Fine-tunes")."""
+    source: Path = (*_OVERRIDES, "modelSources")
+    if is_empty(overrides.get("modelSources")):
+        return
+    if not named:
+        draft.leave(source, _NOT_NAMED, _NAME_IT)
+    elif draft.move(source, (*_OVERLAY, "modelSources")):
+        draft.note(source, OVERLAY_WARNING)
 
 
 def typed_argument(value: Json) -> Json:

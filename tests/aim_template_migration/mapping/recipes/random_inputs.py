@@ -123,7 +123,9 @@ class RandomInputs:
             overrides = spec.setdefault("overrides", {})
             if isinstance(overrides, dict):
                 overrides |= self._some(
-                    engineArgs={"max-model-len": "32768", "x": "0.9"}, env=[{"name": "A", "value": ""}]
+                    engineArgs={"max-model-len": "32768", "x": "0.9"},
+                    env=[{"name": "A", "value": ""}],
+                    modelSources=[{"modelId": "a/b", "sourceUri": "hf://a/b"}],
                 )
         elif kind.endswith("ServiceTemplate"):
             spec |= self._some(
