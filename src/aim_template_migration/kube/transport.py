@@ -136,11 +136,12 @@ class Transport:
 class _Connection:
     """An open connection, with the time of its last use."""
 
-    __slots__ = ("_opened", "last_used", "stream")
+    __slots__ = ("_opened", "_timeout", "last_used", "stream")
 
     def __init__(self, opened: HTTPConnection) -> None:
         self._opened = opened
         self.stream: Stream = opened.sock
+        self._timeout: float | None = None
         self.last_used = time.monotonic()
 
     @property
@@ -155,7 +156,9 @@ class _Connection:
 
     def settimeout(self, seconds: float) -> None:
         """Limit how long each wait for the server may take."""
-        self._opened.sock.settimeout(seconds)
+        if seconds != self._timeout:
+            self._opened.sock.settimeout(seconds)
+            self._timeout = seconds
 
     def close(self) -> None:
         """Close it."""
