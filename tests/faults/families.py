@@ -165,7 +165,7 @@ def server() -> list[Part]:
     server chooses; both are played on the local API.
     """
     world = MAIN_WORLDS[0]
-    answers, races = (thinned(name, _FIRST, 3) for name in ("answers to writes", "races"))
+    answers, races = (thinned(name, _FIRST, every) for name, every in (("answers to writes", 3), ("races", 6)))
     return [
         *shares(world, "answers to writes", faults_of(answers, SERVER_ANSWERS), 4),
         *shares(world, "kills at writes", at_writes(EVERYTHING["kills at requests"]), 2),
@@ -199,10 +199,10 @@ def _main(world: str) -> Iterator[Part]:
     """Return what is played in the main worlds.
 
     Every fault at every write of a commit in the first world; in its second namespace, where the same writes are made
-    once more, every third, and in the second world, where services share what is written, every second. Faults that
-    take real time, in the first namespace of the first world. A kill at every request at which files or cluster are not
-    exactly as at an earlier one, and at every line of the journal. One answer to each read. One error at every fourth
-    disk call.
+    once more, every third. In the second world, where services share what is written, every second answer, and one
+    race, one second run and one signal at each write. Faults that take real time, in the first namespace of the first
+    world. A kill at every request at which files or cluster are not exactly as at an earlier one, and at every line of
+    the journal. One answer to each read. One error at every fourth disk call.
     """
     is_first = world == MAIN_WORLDS[0]
     writes = thinned("answers to writes", _FIRST, 3) if is_first else thinned("answers to writes", "", 2)
@@ -216,9 +216,9 @@ def _main(world: str) -> Iterator[Part]:
     yield from shares(world, "kills at requests", _commit(points.kills_at_changes), 2)
     yield Part(world, "torn lines", torn_lines)
     yield Part(world, "one error at every fourth disk call", one_each("disk errors"), 0, 4)
-    yield from shares(world, "races", EVERYTHING["races"] if is_first else one_each("races"), 2)
-    for name in ("signals at writes", "second runs", "operators and clocks"):
-        yield Part(world, name, EVERYTHING[name])
+    for name in ("races", "second runs", "signals at writes"):
+        yield from shares(world, name, thinned(name, _FIRST, 3) if is_first else one_each(name), 2)
+    yield Part(world, "operators and clocks", EVERYTHING["operators and clocks"])
     yield Part(world, "several faults", functools.partial(troubled, seeds=range(12)))
 
 

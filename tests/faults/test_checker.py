@@ -17,7 +17,7 @@ from tests.faults.injecting.races import RACES, OperatorThat, RaceAtRequest
 from tests.faults.injecting.rivals import SecondApply
 from tests.faults.injecting.scene import Fault
 from tests.faults.running import apply
-from tests.faults.trial import Point
+from tests.faults.trial import Point, did_not_happen
 
 WORLD = "shared-happy-path"
 UNIT = "AIMService/team-a/qwen-chat"
@@ -247,6 +247,17 @@ def test_a_run_that_goes_on_after_a_signal_is_found(clean):
     first = first_write(run).number
     said = "\n".join(expecting.stopped_by_signal(run, checker.plan, Circumstances(asked_to_stop=first)))
     assert "further writes" in said
+
+
+def test_a_fault_that_did_not_happen_is_found(clean):
+    run, _, _ = clean
+    first = first_write(run)
+    place = f"request {first.number}, {first}"
+    assert list(did_not_happen(place, run, Circumstances())) == []
+    for other in (f"request {first.number + 1}, {first}", f"request 9999, {first}", "disk call 3, fsync x"):
+        assert "did not happen" in "\n".join(did_not_happen(other, run, Circumstances()))
+    assert list(did_not_happen("disk call 3, fsync x", run, Circumstances(disk_failed_at=1.0))) == []
+    assert list(did_not_happen("every moment", run, Circumstances())) == []
 
 
 class Sabotaged:

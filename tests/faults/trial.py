@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from aim_rehearsal.apiserver import Request, Response
 from tests.faults.checking.checker import Checker
-from tests.faults.checking.evidence import Arrival, Objects, RunEvidence
+from tests.faults.checking.evidence import Arrival, Circumstances, Objects, RunEvidence
 from tests.faults.checking.expecting import Expectation, nothing
 from tests.faults.checking.planned import read_plan
 from tests.faults.checking.requests import count_writes
@@ -133,7 +133,8 @@ class Player:
         scene = self._scene()
         run = apply(scene, fault, commit=point.commit, name="run", options=point.options)
         circumstances = scene.circumstances
-        found = list(checker.check_run(run, stage.observe(), circumstances))
+        found = [f"run: {what}" for what in did_not_happen(point.place, run, circumstances)]
+        found += checker.check_run(run, stage.observe(), circumstances)
         found += checker.check_once(run, circumstances)
         found += [f"run: {what}" for what in point.expects(run, checker.plan, circumstances)]
         found += [f"run: {what}" for what in fault.complaints]
@@ -154,3 +155,15 @@ class Player:
     def _scene(self) -> Scene:
         directory = self._stage.plan_directory()
         return Scene(self._stage, directory, directory.parent / "run.err")
+
+
+def did_not_happen(place: str, run: RunEvidence, circumstances: Circumstances) -> Iterator[str]:
+    """Yield why a fault did not happen where it was to, so that nothing is proved by the run."""
+    number, _, what = place.removeprefix("request ").partition(", ")
+    if place.startswith("request "):
+        arrival = next((item for item in run.arrivals if item.number == int(number)), None)
+        # Definitions are read side by side, in any order.
+        if arrival is None or (str(arrival) != what and (arrival.mutating or not what.startswith("GET "))):
+            yield f"the fault did not happen: request {number} was {arrival or 'never sent'}, not {what}"
+    elif place.startswith("disk call ") and not circumstances.disk_failed_at:
+        yield f"the fault did not happen: there was no {place}"
