@@ -5,7 +5,7 @@ import re
 import pytest
 
 from aim_template_migration.documents.codes import CODES
-from aim_template_migration.documents.codes.situations import CONVERTED, SITUATIONS, page_of
+from aim_template_migration.documents.codes.situations import CONVERTED, SITUATIONS, page_of, reading_of
 from tests.docs.playing import FOLDER, ROOT, pages, played
 
 PAGES = {page.name: page for page in pages()}
@@ -54,6 +54,13 @@ def test_a_page_has_its_parts_and_names_its_codes(name):
 def test_the_index_names_every_page():
     index = (FOLDER.parent / "after-a-failure.md").read_text(encoding="utf-8")
     assert set(re.findall(r"\(failures/([\w-]+)\.md\)", index)) == set(PAGES)
+
+
+def test_there_is_something_to_read_about_every_code():
+    for code in CODES.values():
+        page, _, anchor = reading_of(code).partition("#")
+        headings = re.findall(r"^#+ (.+)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+        assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, code.code
 
 
 @pytest.mark.slow

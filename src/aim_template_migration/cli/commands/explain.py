@@ -11,7 +11,7 @@ from aim_template_migration.cli.rendering.conversions import general_convert_com
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.text import pairs
 from aim_template_migration.documents.codes import CODES, Code
-from aim_template_migration.documents.codes.situations import page_of
+from aim_template_migration.documents.codes.situations import reading_of
 from aim_template_migration.documents.plan import API_VERSION, Document
 
 KIND = "CodeList"
@@ -71,7 +71,7 @@ def all_codes() -> dict[str, ExplainedCode]:
 
 def _explained(code: Code) -> ExplainedCode:
     command = general_convert_command(code.code)
-    return ExplainedCode(code.code, code.kind, code.summary, code.advice, page_of(code.code), command)
+    return ExplainedCode(code.code, code.kind, code.summary, code.advice, reading_of(code), command)
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:

@@ -4,6 +4,8 @@ A page tells of one situation that a run can leave: how it is recognised, what i
 recovery"). Every code with which a unit or a run can fail has one, and so has every finding of ``inspect``.
 """
 
+from aim_template_migration.documents.codes.model import Code, CodeKind
+
 _FOLDER = "docs/how-to/failures"
 
 SITUATIONS: dict[str, tuple[str, ...]] = {
@@ -80,6 +82,39 @@ CONVERTED: frozenset[str] = frozenset(
 )
 """Codes after which ``convert`` shows what the object's v1alpha2 equivalent would be."""
 
+_CONVERT = "docs/how-to/convert-manifests.md"
+_RUNBOOK = "docs/how-to/runbook.md"
+_FIELDS = "docs/reference/fields-aimservicetemplate.md"
+_FURTHER: dict[str, str] = {
+    "Unreferenced": _CONVERT,
+    "OverridesPresent": _CONVERT,
+    "ServiceSettingNotCarried": "docs/reference/fields-aimservice.md",
+    "CustomModel": _CONVERT,
+    "UnmappedField": _FIELDS,
+    "ImputationNotSafe": _FIELDS,
+    "TargetNotDiscovered": _CONVERT,
+    "ClusterTargetMissing": _CONVERT,
+    "DedicatedHandoffRequiresQuiescence": f"{_RUNBOOK}#manual-dedicated-handoff",
+    "LastAppliedPresent": f"{_CONVERT}#after-a-migration-in-place",
+    "SecretLiteral": "docs/explanation/privacy.md",
+    "SecretsReferenced": "docs/explanation/privacy.md",
+    "PinExpires": f"{_FOLDER}/pin-expired.md",
+    "PinActive": f"{_FOLDER}/pin-expired.md",
+    "TargetProfileOwnsCache": f"{_RUNBOOK}#caches",
+    "AnotherMatchingCache": f"{_RUNBOOK}#caches",
+    "TargetCacheOwned": f"{_RUNBOOK}#caches",
+    "TargetCacheConflict": f"{_RUNBOOK}#caches",
+}
+_BY_KIND: dict[CodeKind, str] = {
+    "outcome": f"{_RUNBOOK}#plan-and-review",
+    "reason": f"{_RUNBOOK}#plan-and-review",
+    "warning": f"{_RUNBOOK}#plan-and-review",
+    "imputation": _FIELDS,
+    "unitResult": f"{_RUNBOOK}#dry-run-and-commit",
+    "inspection": "docs/how-to/after-a-failure.md",
+    "verification": "docs/how-to/verify.md",
+    "prerequisite": f"{_RUNBOOK}#before-the-window",
+}
 _PAGES = {code: name for name, codes in SITUATIONS.items() for code in codes}
 
 
@@ -87,3 +122,8 @@ def page_of(code: str) -> str:
     """Return the page that goes with a code, as a path from the repository's root, or an empty string."""
     name = _PAGES.get(code)
     return f"{_FOLDER}/{name}.md" if name else ""
+
+
+def reading_of(code: Code) -> str:
+    """Return what to read about a code, as a path with an anchor where one helps."""
+    return page_of(code.code) or _FURTHER.get(code.code) or _BY_KIND.get(code.kind, "")
