@@ -1,7 +1,6 @@
 """Every command line of the pages is run as a reader would run it, or stands in walks.py with the reason why not."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 from tests.docs.walks import LEFT_OUT_PAGES, WALKS
 from tests.support.absent import require_tool
+from tests.support.plugin_path import path_with
 from tests.support.served import served
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +113,8 @@ def programs(folder):
         ]
         (folder / name).write_text("\n".join(lines))
         (folder / name).chmod(0o755)
-    (folder / "python").symlink_to(sys.executable)
+    (folder / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (folder / "python").chmod(0o755)
     return folder
 
 
@@ -139,7 +140,7 @@ def test_the_commands_of_a_page_do_what_it_says(name, tmp_path):
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "MANIFEST": MANIFEST,
-        "PATH": f"{programs(tmp_path / 'programs')}:{os.environ['PATH']}",
+        "PATH": path_with(programs(tmp_path / "programs"), tmp_path / "links"),
         "ROOT": str(ROOT),
     }
     with ExitStack() as stack:

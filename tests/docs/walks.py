@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 _INSTALLED = "tests/packaging/test_packages.py installs the package with pip, pipx and uv"
 _CI = ".ci/run runs it; tests/docs/test_pages.py holds it to the page"
 _NO_ENGINE = "no container engine in tests; tests/deploy/test_containerfile.py runs the steps of the file"
+_FAULTS = "it takes minutes to hours; the tests in tests/faults play part of it"
 _NO_PODS = "the local API runs no pods; tests/deploy/test_on_server.py tries the manifests, and the commands run here"
 PLAN = "aim-template-migration plan --namespace team-a --namespace team-b --runtime-projection-mode Both --output-dir"
 COMMIT = "aim-template-migration apply --commit --soak 0s --plan"
@@ -38,6 +39,7 @@ class Walk:
     needs_kubectl: bool = False
 
 
+_CHECKOUT = "export PYTHONPATH=$ROOT:$ROOT/src"
 _QUICK = {"--commit": "--commit --soak 0s"}
 _VENV = "python3 -m venv .venv"
 _HAPPY = {"first": "shared-happy-path"}
@@ -120,6 +122,18 @@ WALKS: Mapping[str, Walk] = {
             "kubectl -n aim-template-migration cp": _NO_PODS,
         },
         needs_kubectl=True,
+    ),
+    "docs/explanation/failure-model.md": Walk(
+        before=_CHECKOUT,
+        left_out={
+            "python -m tests.faults  ": _FAULTS,
+            "python -m tests.faults --full": _FAULTS,
+            "python -m tests.faults --random": _FAULTS,
+        },
+    ),
+    "docs/explanation/convert-fuzzing.md": Walk(
+        before=_CHECKOUT,
+        places={"--count 1000000 --seed 1000000": "--count 3 --seed 1000000"},
     ),
     "docs/explanation/licences.md": Walk(places={".venv/bin/pip": "python -m pip"}),
 }

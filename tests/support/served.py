@@ -13,14 +13,16 @@ COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main", "rehearse", 
 
 @dataclass(frozen=True)
 class Served:
-    """What a served rehearsal printed.
+    """A served rehearsal, and what it printed.
 
     Attributes:
+        process: its process.
         admin: the kubeconfig for kubectl.
         tool: the kubeconfig with the tool's own rights.
         commands: the migration's commands as printed, as a shell script.
     """
 
+    process: subprocess.Popen[str]
     admin: Path
     tool: Path
     commands: str
@@ -42,7 +44,7 @@ def served(*arguments: str) -> Iterator[Served]:
             admin, tool = re.search(r"export KUBECONFIG=(\S+)", told), re.search(r"--kubeconfig (\S+)", told)
             assert admin
             assert tool
-            yield Served(Path(admin[1]), Path(tool[1]), told.partition("rights of the tool only:")[2])
+            yield Served(process, Path(admin[1]), Path(tool[1]), told.partition("rights of the tool only:")[2])
         finally:
             process.terminate()
             process.communicate()

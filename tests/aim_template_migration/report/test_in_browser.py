@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.aim_template_migration.cli.plans import automatic_unit, manual_unit, plan_of
 from tests.aim_template_migration.report.test_html import page_of, write_hostile
@@ -44,6 +45,11 @@ return [...document.querySelectorAll("button, input, select, a, summary, [role=i
 COLUMN = """
 const index = [...document.querySelectorAll("#columns button")].findIndex((node) => node.dataset.key === arguments[0]);
 return [...document.querySelectorAll("#rows > tr[data-unit]")].map((row) => row.children[index].textContent);
+"""
+
+SPANS_ALL = """
+const heads = [...document.querySelectorAll("#columns th")].filter((head) => head.offsetParent !== null);
+return [...document.querySelectorAll("#rows > tr.detail > td")].every((cell) => cell.colSpan === heads.length);
 """
 
 
@@ -178,6 +184,13 @@ def test_it_can_be_read_everywhere(browser, mixed_page, scheme, size):
     assert browser.execute_script(CONTRAST) == []
     assert browser.execute_script(NAMELESS) == []
     assert browser.execute_script("return document.documentElement.scrollWidth") <= size[0]
+
+
+def test_an_open_unit_spans_the_columns_that_a_narrower_page_leaves(mixed):
+    open_unit(mixed, "AIMService/team-a/chat")
+    for size in (PHONE, DESKTOP):
+        resize(mixed, size)
+        WebDriverWait(mixed, 10).until(lambda browser: browser.execute_script(SPANS_ALL))
 
 
 def test_charts_are_told_in_words(mixed):

@@ -117,14 +117,15 @@
     return column.key === "state" ? make("span", { class: `state s-${row.state}` }, text) : text;
   }
 
+  const visibleColumns = () => [...byId("columns").children].filter((head) => head.offsetParent !== null).length;
+
   function toggle(row, line, button, id) {
     if (button.getAttribute("aria-expanded") === "true") {
       byId(id).remove();
       button.setAttribute("aria-expanded", "false");
       return;
     }
-    const visible = [...byId("columns").children].filter((head) => head.offsetParent !== null).length;
-    const cell = make("td", { colspan: visible }, ...detailNodes(row, detailOf(row)));
+    const cell = make("td", { colspan: visibleColumns() }, ...detailNodes(row, detailOf(row)));
     line.after(make("tr", { class: "detail", id }, cell));
     button.setAttribute("aria-expanded", "true");
   }
@@ -221,6 +222,11 @@
     refresh();
   });
   byId("more").addEventListener("click", () => drawMore(BATCH));
+  // A phone that is turned, or a window that is narrowed, hides columns; details then span those that are left.
+  window.addEventListener("resize", () => {
+    const columns = visibleColumns();
+    for (const cell of document.querySelectorAll("#rows > tr.detail > td")) cell.colSpan = columns;
+  });
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
     drawMore(shown.length);
