@@ -41,12 +41,14 @@ class Line:
         stops: findings for which the runbook says to stop.
         warns: findings that keep a unit manual.
         good: what is said where there are none.
+        beside: fields whose findings are no concern of the line: a Dedicated cache may be as whole as a Shared one.
     """
 
     code: str
     stops: frozenset[str]
     warns: frozenset[str]
     good: str
+    beside: frozenset[str] = frozenset()
 
 
 LINES: tuple[Line, ...] = (
@@ -76,6 +78,7 @@ LINES: tuple[Line, ...] = (
             }
         ),
         "every service has one model, template, Ready cache, and artifacts on Bound claims",
+        beside=frozenset({"spec.mode", "metadata.ownerReferences"}),
     ),
     Line(
         "NothingGoingAway",
@@ -228,7 +231,7 @@ def _is_legacy(unit: Unit) -> bool:
 
 
 def _line(line: Line, units: Sequence[Unit]) -> Prerequisite:
-    findings = _of(units, line.stops | line.warns)
+    findings = tuple(item for item in _of(units, line.stops | line.warns) if item.field not in line.beside)
     if not findings:
         return Prerequisite(line.code, "ok", line.good, (f"services looked at: {len(units)}",))
     answer: Answer = "stop" if any(item.code in line.stops for item in findings) else "attention"

@@ -346,6 +346,17 @@ def test_an_operator_that_is_not_at_work_proves_nothing(status, answer, words):
     assert must_stop(preflight) is (answer == "stop")
 
 
+def test_a_dedicated_cache_is_as_whole_as_a_shared_one():
+    fleet = happy_fleet()
+    fleet.only("AIMService")["spec"]["caching"]["mode"] = "Dedicated"
+    cache = fleet.only("AIMTemplateCache")
+    cache["spec"]["mode"] = "Dedicated"
+    cache["metadata"]["ownerReferences"] = [owner(fleet.only("AIMService"))]
+    assert line(checked(fleet), "ClosureResolved").answer == "ok"
+    cache["status"]["status"] = "Failed"
+    assert line(checked(fleet), "ClosureResolved").answer == "attention"
+
+
 def test_an_artifact_that_is_not_there_can_be_recorded_by_nobody():
     fleet = happy_fleet()
     fleet.only("AIMArtifact")["status"]["status"] = "Failed"
