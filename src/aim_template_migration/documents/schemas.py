@@ -5,10 +5,11 @@
 
 import re
 from collections.abc import Mapping
+from inspect import cleandoc
 
 import msgspec
 
-from aim_api.tree import JsonObject, as_object, get_map, get_str
+from aim_api.tree import JsonObject, as_object, get_list, get_map, get_str
 from aim_template_migration.documents.conversion import SCHEMA_URI as LEDGER_URI
 from aim_template_migration.documents.conversion import ConversionLedger
 from aim_template_migration.documents.evidence import DedicatedEvidence
@@ -85,14 +86,25 @@ def described_schema(document: type[Document]) -> JsonObject:
 
 def _described(type_name: str, definition: JsonObject) -> JsonObject:
     """Move what a docstring says of each attribute to the property itself, where editors show it."""
-    text, _, attributes = (get_str(definition, "description") or "").partition("\n\nAttributes:\n")
+    # Versions of msgspec and of Python differ in whether they take the indentation from docstrings.
+    text, _, attributes = cleandoc(get_str(definition, "description") or "").partition("\n\nAttributes:\n")
     said = {_camel(name): " ".join(words.split()) for name, words in _ATTRIBUTE.findall(attributes)}
     properties: JsonObject = {}
     for name in get_map(definition, "properties"):
         words = said.get(name) or meaning(type_name, name)
-        shape = as_object(get_map(definition, "properties", name))
+        shape = _null_last(as_object(get_map(definition, "properties", name)))
         properties[name] = {**shape, "description": words} if words else shape
     return {**definition, "description": " ".join(text.split()), "properties": properties}
+
+
+def _null_last(shape: JsonObject) -> JsonObject:
+    """Return a shape with its alternatives in the order that every version of msgspec can be brought to."""
+    alternatives = get_list(shape, "anyOf")
+    return (
+        {**shape, "anyOf": sorted(alternatives, key=lambda one: get_str(one, "type") == "null")}
+        if alternatives
+        else shape
+    )
 
 
 def _camel(name: str) -> str:

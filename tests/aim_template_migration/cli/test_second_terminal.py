@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 from aim_api.names import runtime_name
 from aim_template_migration.documents.result import decode_result
+from tests.support.served import served
 
 COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main"]
 SECONDS = 60
@@ -68,22 +68,8 @@ def serve(tmp_path):
     with contextlib.ExitStack() as stack:
 
         def start(*arguments):
-            process = subprocess.Popen(
-                [*COMMAND, "rehearse", "--serve", "--by-hand", *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
-            stack.callback(process.communicate)
-            stack.callback(process.kill)
-            told = ""
-            while "--soak 2s" not in told or told.count("--kubeconfig") < 3:
-                line = process.stdout.readline()
-                assert line, "the rehearsal ended"
-                told += line
-            admin = re.search(r"export KUBECONFIG=(\S+)", told)[1]
-            tool = re.search(r"--kubeconfig (\S+)", told)[1]
-            return Served(process, Path(admin), Path(tool), tmp_path)
+            told = stack.enter_context(served(*arguments))
+            return Served(told.process, told.admin, told.tool, tmp_path)
 
         yield start
 
