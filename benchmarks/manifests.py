@@ -53,7 +53,8 @@ def document_figures(size: Size) -> Iterator[Figure]:
             f"validate {number:,} documents": _run("validate", converted),
         }
     for name, cost in costs.items():
-        yield Figure(f"{name}: clock", cost.wall, "s", limit=_LIMIT, limit_of="value")
+        # One thread does all of it: on an idle machine this is the time on the clock as well.
+        yield Figure(f"{name}: CPU", cost.cpu, "s", limit=_LIMIT, limit_of="value")
         for peer, (other, limit) in peers.items():
             yield Figure(f"{name}: CPU", cost.cpu, "s", other.cpu, peer, limit)
             yield Figure(f"{name}: clock", cost.wall, "s", other.wall, peer, limit)
