@@ -48,8 +48,8 @@ class TellingClock:
             os.read(self._channel, 1)
             self._slept += seconds
 
-    def stand_still(self, number: int, frame: object) -> None:
-        """Handle the signal that lets a stopped process go on: much more time has passed than it really has."""
-        # No lock: the signal may come while this very thread holds it.
+    def stand_still(self) -> None:
+        """Let much more time have passed than really has, as for a process that was stopped and goes on."""
+        # No lock: a signal's handler calls this, maybe while this very thread holds it.
         self._stopped += STOPPED_SECONDS
         self._offset += timedelta(seconds=STOPPED_SECONDS)

@@ -14,6 +14,7 @@ import socket
 import sys
 import traceback
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from aim_template_migration.applying import run as run_module
 from aim_template_migration.cli import main as main_module
@@ -98,7 +99,12 @@ def _redirect(job: Job) -> None:
 def _play_time(job: Job, time_channel: int) -> None:
     def clock(stop):
         made = TellingClock(stop, time_channel, job.jumps)
-        signal.signal(signal.SIGCONT, made.stand_still)
+
+        def resume(number, frame):
+            made.stand_still()
+            Path(f"{job.err}.resumed").touch()
+
+        signal.signal(signal.SIGCONT, resume)
         return made
 
     class NeverSet:

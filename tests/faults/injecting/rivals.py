@@ -77,4 +77,5 @@ class Suspended(Fault):
             scene.running.signal(signal.SIGSTOP)
             time.sleep(_SUSPENDED_SECONDS)
             scene.running.signal(signal.SIGCONT)
+            scene.wait_until_resumed()
         return None

@@ -76,6 +76,12 @@ class Scene:
         while words not in self.err.read_text() and _lives(self.running.pid) and time.monotonic() < deadline:
             time.sleep(0.0005)
 
+    def wait_until_resumed(self) -> None:
+        """Wait until the process, which was stopped, has noticed that time has passed."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not Path(f"{self.err}.resumed").exists() and time.monotonic() < deadline:
+            time.sleep(0.0005)
+
     def wait_for_request(self, number: int, seconds: float) -> bool:
         """Wait until the run has sent so many requests; return whether it has."""
         deadline = time.monotonic() + seconds
