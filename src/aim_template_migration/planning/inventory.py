@@ -27,6 +27,7 @@ from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, 
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
 from aim_template_migration.kube.permissions import DEFINED_KINDS, KUBE_SYSTEM, LISTED_KINDS
+from aim_template_migration.kube.side_by_side import side_by_side
 from aim_template_migration.planning.reduction import read_object, reduce
 from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
 
@@ -84,9 +85,9 @@ def read_definitions(cluster: Cluster) -> Definitions:
     """
     crds: list[CrdIdentity] = []
     schemas: dict[str, JsonObject] = {}
-    with ThreadPoolExecutor(READERS, thread_name_prefix="definitions") as pool:
-        found = list(pool.map(lambda kind: _definition(cluster, kind), DEFINED_KINDS))
-    for kind, definition in zip(DEFINED_KINDS, found, strict=True):
+    found = dict(side_by_side(lambda kind: _definition(cluster, kind), DEFINED_KINDS, READERS))
+    for kind in DEFINED_KINDS:
+        definition = found[kind]
         if definition is None:
             continue
         crds.append(_crd_identity(definition))

@@ -29,6 +29,7 @@ from aim_rehearsal.worlds import copied_world
 from aim_rehearsal.worlds.applying import object_reference
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
+from aim_template_migration.kube.side_by_side import side_by_side
 from aim_template_migration.planning.inventory import (
     CLUSTER_KINDS,
     NAMESPACED_KINDS,
@@ -37,7 +38,6 @@ from aim_template_migration.planning.inventory import (
     read_identity,
     read_namespace_object,
 )
-from aim_template_migration.rehearsing.side_by_side import side_by_side
 from aim_template_migration.rehearsing.subject import Subject, count, missing_proofs, named, unknown_content
 
 _RUNTIME_FIELDS = ("projectedRuntimeName", "projectedModelSlugRuntimeName")

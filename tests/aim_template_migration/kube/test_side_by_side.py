@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from aim_template_migration.rehearsing.side_by_side import side_by_side
+from aim_template_migration.kube.side_by_side import side_by_side
 
 
 def test_everything_is_done_once_and_by_several_threads_at_once():
