@@ -2,13 +2,14 @@
 
 import secrets
 import threading
+import time
 from datetime import UTC, datetime
 from importlib import resources
 
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
-from aim_api.kinds import AIM_SERVICE, INFERENCE_SERVICE, POD
+from aim_api.kinds import AIM_SERVICE, INFERENCE_SERVICE, POD, Kind
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings as OperatorSettings
 from aim_rehearsal.worlds import load_world, parse_world
@@ -131,3 +132,59 @@ def test_an_edit_between_read_and_write_is_refused_by_the_server_and_named(stage
     assert (unit.status, unit.code, unit.http_status) == ("failed", "PinEdited", 422)
     assert "its annotations changed" in unit.message
     assert "profile" not in first.service["spec"]
+
+
+def admission_kind(name, plural):
+    return Kind(name, "admissionregistration.k8s.io", "v1", plural, namespaced=False)
+
+
+POLICY = admission_kind("MutatingAdmissionPolicy", "mutatingadmissionpolicies")
+BINDING = admission_kind("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings")
+MARK = "policy.example/mark"
+
+
+@pytest.fixture
+def marked_services(stage):
+    """The server adds an annotation to every AIMService of these namespaces that is written."""
+    admin, name = stage.client, f"marks-{secrets.token_hex(3)}"
+    chosen = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(stage.world.namespaces)}
+    rule = {"apiGroups": [AIM_SERVICE.group], "apiVersions": ["*"], "resources": [AIM_SERVICE.plural]}
+    mark = f'Object{{metadata: Object.metadata{{annotations: {{"{MARK}": "x"}}}}}}'
+    spec = {
+        "matchConstraints": {
+            "resourceRules": [{**rule, "operations": ["UPDATE"]}],
+            "namespaceSelector": {"matchExpressions": [chosen]},
+        },
+        "failurePolicy": "Fail",
+        "reinvocationPolicy": "Never",
+        "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": mark}}],
+    }
+    unit = stage.unit(0)
+    for kind, content in ((POLICY, spec), (BINDING, {"policyName": name})):
+        admin.create(
+            kind, {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": name}, "spec": content}
+        )
+    try:
+        for _ in range(600):  # the server acts a moment after it has stored a policy
+            seen = admin.json_patch(AIM_SERVICE, unit.namespace, unit.name, [], dry_run=True)
+            if MARK in seen["metadata"].get("annotations", {}):
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("the policy has not taken effect")
+        yield
+    finally:
+        admin.delete(BINDING, None, name)
+        admin.delete(POLICY, None, name)
+
+
+@pytest.mark.usefixtures("marked_services")
+@pytest.mark.parametrize("commit", [False, True])
+def test_admission_that_would_change_the_cutover_is_found_before_anything_is_moved(stage, applied, commit):
+    units = applied.apply("result.json", commit=commit).result.units
+    assert [(unit.status, unit.code) for unit in units] == [("failed", "CutoverDiffers")] * 2
+    assert all(MARK in unit.message for unit in units)
+    for place in (0, 1):
+        service = stage.unit(place).service
+        assert service["metadata"]["generation"] == 1
+        assert MARK not in service["metadata"].get("annotations", {})
