@@ -75,9 +75,15 @@ class PinReading:
         return Live(pin_of(self.pin.role, self.observed), self.observed.terminating)
 
 
-def _same_version(known: Observed, obj: JsonObject) -> bool:
+def _is_unchanged(known: Observed, obj: JsonObject) -> bool:
+    """Return whether an object still is what was read before.
+
+    Its version alone does not tell: a definition that gains a default changes what is read of a stored object.
+    """
     version = get_str(obj, "metadata", "resourceVersion")
-    return bool(version) and (known.uid, known.resource_version) == (get_str(obj, "metadata", "uid"), version)
+    if not version or (known.uid, known.resource_version) != (get_str(obj, "metadata", "uid"), version):
+        return False
+    return known.obj.get("spec") == obj.get("spec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ class Revalidator:
 
         Args:
             pin: which one.
-            known: an earlier reading of it; where UID and resourceVersion are the same, nothing of it has changed.
+            known: an earlier reading of it; where UID, resourceVersion and spec are the same, nothing of it changed.
             within: limits the read, its repeats included, in seconds; None for no limit.
 
         Raises:
@@ -140,10 +146,10 @@ class Revalidator:
             obj = self._cluster.get(kind, pin.reference.name, pin.reference.namespace or None, within=within)
         except NotFound:
             return PinReading(pin)
-        if known is not None and known.observed is not None and _same_version(known.observed, obj):
+        if known is not None and known.observed is not None and _is_unchanged(known.observed, obj):
             return known
         listed = self._listed(kind, pin.reference)
-        same = listed is not None and listed.kind == kind and _same_version(listed, obj)
+        same = listed is not None and listed.kind == kind and _is_unchanged(listed, obj)
         return PinReading(pin, obj, listed if same else reduce(kind, obj))
 
     def require_unchanged(self, unit: Unit, readings: Sequence[PinReading]) -> None:

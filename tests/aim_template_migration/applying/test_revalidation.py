@@ -380,7 +380,7 @@ def test_a_namespace_in_which_nothing_changed_is_the_listed_one():
 
 
 def test_an_object_that_is_as_it_was_listed_is_not_reduced_again(several, monkeypatch):
-    """Only UID and resourceVersion tell: an object that changed since is looked at anew."""
+    """UID, resourceVersion and spec tell: an object that changed since is looked at anew."""
     from aim_template_migration.applying import revalidate
 
     bench = several(4)
@@ -396,6 +396,25 @@ def test_an_object_that_is_as_it_was_listed_is_not_reduced_again(several, monkey
     assert [name for name in reduced if name.startswith("AIMService/")] == [
         "AIMService/svc-00"
     ]  # read before the lists
+
+
+@pytest.mark.parametrize("commit", [False, True])
+def test_a_default_that_a_definition_gained_is_seen_although_no_version_moved(several, monkeypatch, commit):
+    """Lists and earlier readings stand for a GET only where it says the same."""
+    bench = several(2)
+    read = bench.cluster.get
+
+    def defaulted(kind, name, namespace=None, **options):
+        obj = read(kind, name, namespace, **options)
+        if (kind.name, name) == ("AIMModel", "m01"):
+            obj["spec"]["gained"] = "default"
+        return obj
+
+    monkeypatch.setattr(bench.cluster, "get", defaulted)
+    outcome = bench.apply(commit=commit, parallel=1)
+    first, second = outcome.result.units
+    assert (first.status, second.status, second.code) == ("succeeded", "failed", "PinEdited")
+    assert not [write for write in bench.cluster.all_writes if "svc-01" in write]
 
 
 def test_fresh_cluster_objects_leave_the_others_alone():
