@@ -191,6 +191,16 @@ class Parser(argparse.ArgumentParser):
         """Raise the ending for wrong usage."""
         raise wrong_usage(message, hint=f"{self.prog} --help")
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Name the nearest choice where there is one, and all of them only elsewhere."""
+        import difflib  # only for a word that is no choice, so that --help stays quick
+
+        choices = [str(choice) for choice in action.choices or ()]
+        near = difflib.get_close_matches(str(value), choices, n=1) if choices and value not in choices else []
+        if near:
+            raise argparse.ArgumentError(action, f"invalid choice: {str(value)!r}; did you mean {near[0]!r}?")
+        super()._check_value(action, value)
+
 
 def build_parser(prog: str = PROG) -> Parser:
     """Return the parser of all commands."""

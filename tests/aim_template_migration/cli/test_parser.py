@@ -64,6 +64,16 @@ def test_wrong_usage_is_one_sentence_and_a_hint(aim, arguments):
     assert hint.startswith("hint: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"), [(["plann"], "plan"), (["show", "--plan", "p", "-o", "jsn"], "json"), (["xyzzy"], "")]
+)
+def test_a_word_that_is_nearly_a_choice_is_told_the_nearest(aim, arguments, meant):
+    ended = aim(*arguments)
+    assert ended.code == 2
+    assert ("did you mean" in ended.err) == bool(meant)
+    assert f"did you mean {meant!r}?" in ended.err if meant else "choose from" in ended.err
+
+
 def test_options_are_never_abbreviated(aim):
     assert aim("apply", "--plan", "x", "--com").code == 2
 
