@@ -113,7 +113,7 @@ SECRET_WORD = "ecret"  # noqa: S105 - part of a word
 """What stands in every field that names a Secret; texts with it are looked at each time."""
 # Texts of these characters alone, without one of these words in them, neither look like a secret nor name a credential.
 _SUSPICIOUS = re.compile(
-    r"[^a-z0-9./:\n-]|key|pat|pwd|pass|pw|token|ecret|bearer|authorization|dockerconfig|credential|connection"
+    r"[^a-z0-9./:\n-]|key|pat|pwd|pass|pw|token|ecret|bearer|basic|authorization|dockerconfig|credential|connection"
     r"|dapi|gl[a-z]{2,5}-|sk-|nvapi|xox|hooks|clou|softlayer|(?<![0-9a-z])[0-9a-z]{32}|[0-9]:"
 )
 _HARMLESS_LIMIT = 50_000

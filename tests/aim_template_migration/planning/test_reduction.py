@@ -72,6 +72,12 @@ def test_the_quick_look_stops_at_everything_that_would_be_replaced(text, place):
         assert not all_harmless(fresh_texts(obj)), "nor the second time"
 
 
+def test_the_quick_look_reads_over_line_ends():
+    obj = hidden("a", "basic\nabcdefghijklmnopqrst", "value")
+    assert sanitise(obj)[1]
+    assert not all_harmless(fresh_texts(obj))
+
+
 words = st.sampled_from(
     [*NAMED, *NAMED.values(), *TOKENS.values(), "name", "value", "env", "key", "spec", "a-b", "Path"]
 )
