@@ -5,13 +5,12 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from aim_api.tree import JsonObject, get_bool, get_list, get_str
 from aim_template_migration.kube.errors import ConnectError
 from aim_template_migration.kube.identity import Identity, data_or_file, identity_of
 from aim_template_migration.kube.official import Entry, Kubeconfig, read_kubeconfig
-from aim_template_migration.kube.proxies import proxy_for
+from aim_template_migration.kube.proxies import parts_of, proxy_for
 from aim_template_migration.kube.tls import TlsSettings
 from aim_template_migration.kube.transport import Endpoint
 
@@ -91,9 +90,12 @@ def endpoint_of(selection: Selection, environ: Mapping[str, str]) -> Endpoint:
     """
     content, file = selection.cluster.content, selection.cluster.file
     server = (get_str(content, "server") or "").rstrip("/")
-    parts = urlsplit(server)
-    if parts.scheme not in ("https", "http") or not parts.hostname:
-        raise ConnectError(f"{selection.origin}: the cluster's server must be a URL that begins with https://")
+    parts = parts_of(server)
+    if parts is None or parts.scheme not in ("https", "http"):
+        raise ConnectError(
+            f"{selection.origin}: the cluster's server must be a URL that begins with https://, "
+            "with a valid host and port"
+        )
     if parts.username is not None or parts.query or parts.fragment:
         raise ConnectError(
             f"{selection.origin}: the cluster's server must hold no credentials, query or fragment; "

@@ -2,13 +2,23 @@
 
 import ipaddress
 from collections.abc import Mapping
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from urllib3.util import make_headers
+from urllib3.util import make_headers, parse_url
 
 from aim_template_migration.kube.errors import ConnectError
 
 _SCHEMES = ("http", "https", "socks5", "socks5h")
+
+
+def parts_of(url: str) -> SplitResult | None:
+    """Return the parts of a URL; None where its host or port is none, so that no connection can be opened to it."""
+    try:
+        parse_url(url)
+        parts = urlsplit(url)
+        return parts if parts.hostname and parts.port != 0 else None
+    except ValueError:
+        return None
 
 
 def proxy_for(server: str, configured: str | None, environ: Mapping[str, str]) -> str | None:
@@ -28,10 +38,11 @@ def proxy_for(server: str, configured: str | None, environ: Mapping[str, str]) -
             proxy = f"http://{proxy}"
     if not proxy:
         return None
-    parts = urlsplit(proxy)
-    if parts.scheme not in _SCHEMES or not parts.hostname:
+    parts = parts_of(proxy)
+    if parts is None or parts.scheme not in _SCHEMES:
         source = "proxy-url of the kubeconfig" if configured else f"{target.scheme.upper()}_PROXY"
-        raise ConnectError(f"{source} must be a URL that begins with one of {', '.join(_SCHEMES)}")
+        schemes = ", ".join(_SCHEMES)
+        raise ConnectError(f"{source} must be a URL that begins with one of {schemes}, with a valid host and port")
     return proxy
 
 

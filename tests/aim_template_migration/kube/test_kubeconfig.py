@@ -167,12 +167,18 @@ def test_a_context_without_a_user_is_anonymous(write):
         ({"server": ""}, "must be a URL that begins with https://"),
         ({"server": "api.example.com:6443"}, "must be a URL that begins with https://"),
         ({"server": "ftp://api.example.com"}, "must be a URL that begins with https://"),
+        ({"server": "https://api.example.com:99999"}, "with a valid host and port"),
+        ({"server": "https://api.example.com:0"}, "with a valid host and port"),
+        ({"server": "https://api example.com"}, "with a valid host and port"),
+        ({"server": "https://[::1"}, "with a valid host and port"),
         ({"server": "https://alice:hunter2@api.example.com"}, "must hold no credentials"),
         ({"server": "https://api.example.com?token=hunter2"}, "must hold no credentials"),
         ({"certificate-authority-data": "!hunter2"}, "certificate-authority-data in {path} is not base64"),
         ({"certificate-authority": "gone.crt"}, "gone.crt cannot be read: No such file"),
         ({"certificate-authority-data": "QQ==", "insecure-skip-tls-verify": True}, "exclude each other"),
         ({"proxy-url": "nonsense"}, "proxy-url of the kubeconfig must be a URL"),
+        ({"proxy-url": "http://[::1"}, "with a valid host and port"),
+        ({"proxy-url": "http://alice:hunter2@proxy.example.com:99999"}, "with a valid host and port"),
     ],
 )
 def test_a_cluster_that_cannot_be_used_is_explained(write, cluster, words):
