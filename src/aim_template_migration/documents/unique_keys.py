@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 
 class _Doubled(dict[str, object]):
@@ -20,21 +21,25 @@ def doubled_key(text: str) -> str | None:
     Raises:
         RecursionError: it is nested too deeply.
     """
+    # The numbers do not matter here, and one of too many digits would not be converted.
+    read = partial(json.loads, text, parse_int=str, parse_float=str)
     found = False
 
-    def take(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    def look(pairs: list[tuple[str, object]]) -> None:
         nonlocal found
-        taken = dict(pairs)
-        if len(taken) == len(pairs):
-            return taken
-        found = True
-        doubled = _Doubled(taken)
-        doubled.key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        return doubled
+        found = found or len(dict(pairs)) < len(pairs)
 
-    # The numbers do not matter here, and one of too many digits would not be converted.
-    tree: object = json.loads(text, object_pairs_hook=take, parse_int=str, parse_float=str)
-    return next(_paths(tree, ""), None) if found else None
+    read(object_pairs_hook=look)  # which keeps nothing: a plan may be large, and hardly any states a key twice
+    return next(_paths(read(object_pairs_hook=_marked), ""), None) if found else None
+
+
+def _marked(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    taken = dict(pairs)
+    if len(taken) == len(pairs):
+        return taken
+    doubled = _Doubled(taken)
+    doubled.key = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+    return doubled
 
 
 def _paths(value: object, path: str) -> Iterator[str]:
