@@ -30,6 +30,7 @@ class Neighbours:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
         self._known: dict[str, Beside] = {}
 
     def of(self, namespace: str) -> Beside:
@@ -39,6 +40,8 @@ class Neighbours:
             RequestError: it can't be listed.
         """
         with self._lock:
+            lock = self._locks.setdefault(namespace, threading.Lock())
+        with lock:  # one reader for a namespace; others may be read meanwhile
             if namespace not in self._known:
                 self._known[namespace] = Beside(
                     tuple(self._cluster.list_reduced(AIM_ARTIFACT, namespace, _whose)),
