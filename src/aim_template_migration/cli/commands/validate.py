@@ -40,18 +40,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 def _validated(inputs: Inputs) -> Validation:
     files, faults = read_manifests(inputs)
     validation = validate_files(files)
-    unreadable = tuple(
-        Violation(
-            fault.file,
-            fault.line,
-            1,
-            "",
-            "",
-            UNREADABLE,
-            fault.message.replace(", so it is neither converted nor written", ""),
-        )
-        for fault in faults
-    )
+    unreadable = tuple(Violation(fault.file, fault.line, 1, "", "", UNREADABLE, fault.message) for fault in faults)
     return replace(validation, violations=(*unreadable, *validation.violations))
 
 
