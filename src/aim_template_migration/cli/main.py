@@ -24,6 +24,8 @@ def run() -> None:
     """Run the command line of this process and exit with its code."""
     _open_closed_streams()
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it stays ignored
+        signal.signal(signal.SIGHUP, _interrupt)
     sys.exit(_close_streams(main(sys.argv[1:])))
 
 

@@ -1,6 +1,7 @@
 """The command line as a process: signals, pipes, and kubectl in a second terminal."""
 
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -8,6 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
@@ -189,3 +192,57 @@ def test_a_planted_secret_is_in_no_stream_and_no_file(aim, tmp_path):
     assert "SecretLiteral" in told[0].out
     assert [ran for ran in told if secret in ran.out + ran.err] == []
     assert [path.name for path in plan.iterdir() if secret.encode() in path.read_bytes()] == []
+
+
+@pytest.fixture
+def silent_cluster(tmp_path):
+    """Yield a kubeconfig of a server that says its version and nothing else, and an event: that it was asked more."""
+    asked, over = threading.Event(), threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            if self.path != "/version":
+                asked.set()
+                over.wait()
+                return
+            body = b'{"major":"1","minor":"36","gitVersion":"v1.36.0"}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "a",
+        "contexts": [{"name": "a", "context": {"cluster": "a"}}],
+        "clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+    }
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    try:
+        yield path, asked
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_plan_that_is_stopped_while_it_is_written_leaves_nothing(tmp_path, silent_cluster, number):
+    kubeconfig, asked = silent_cluster
+    where = tmp_path / "where"
+    where.mkdir()
+    options = ["--namespace", "team-a", "--runtime-projection-mode", "Both", "--kubeconfig", kubeconfig]
+    with started("plan", *options, "--output-dir", where / "plan") as (process, _):
+        assert asked.wait(60)
+        assert [path.suffix for path in where.iterdir()] == [".partial"]
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.strip()) == (130, "interrupted")
+    assert not list(where.iterdir())
