@@ -1,5 +1,6 @@
 """The record of a handoff: one JSON line per check, kept by the administrator; and the answer of one check."""
 
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -105,7 +106,8 @@ def decode_record(data: bytes) -> tuple[HandoffCheck, ...]:
     for number, line in enumerate(lines, start=1):
         try:
             check = _DECODER.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            datetime.fromisoformat(check.at)
+        except (msgspec.MsgspecError, ValueError) as error:
             raise RecordError(f"line {number} is no handoff check: {error}") from error
         if sealed(check, tuple(checks)) != check:
             raise RecordError(f"line {number} is not as it was written, or the line before it is another one")

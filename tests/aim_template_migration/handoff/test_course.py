@@ -123,6 +123,12 @@ def test_a_record_that_was_edited_by_hand_is_refused(damage):
         decode_record(b"".join(damage(lines(1, 3, 4))))
 
 
+def test_a_line_without_a_time_is_refused_whoever_sealed_it():
+    (line,) = record(check(1, at="yesterday"))
+    with pytest.raises(RecordError, match="line 1 is no handoff check"):
+        decode_record(encode_check(line))
+
+
 def test_two_checks_at_once_never_write_the_same_record(tmp_path):
     path = tmp_path / "record.jsonl"
     append_record(path, (), check(1))
