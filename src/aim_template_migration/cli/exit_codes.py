@@ -19,7 +19,9 @@ class ExitCode:
 
 
 INTERRUPTED = ExitCode(130, "interrupted", "interrupted safely: the request in flight was finished and journaled")
-UNEXPECTED = ExitCode(1, "unexpected", "unexpected error, or the answer could not be written to stdout")
+UNEXPECTED = ExitCode(
+    1, "unexpected", "unexpected error, or nothing else failed but the answer could not be written to stdout"
+)
 UNKNOWN = ExitCode(5, "unknown", "an outcome is unknown and must be looked at")
 FINDINGS = ExitCode(3, "findings", "finished, but a unit or file failed, was refused, differs or has findings")
 NOT_STARTED = ExitCode(

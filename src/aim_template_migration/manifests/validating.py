@@ -79,11 +79,13 @@ class Validation:
         violations: what was found, by file and place.
         objects: how many objects of the AIM API were looked at.
         others: how many objects of other APIs were not.
+        refused: how many objects of the AIM API a server would refuse.
     """
 
     violations: tuple[Violation, ...]
     objects: int
     others: int
+    refused: int
 
     @property
     def valid(self) -> bool:
@@ -102,9 +104,10 @@ class Definition:
 def validate_files(files: Sequence[ManifestFile]) -> Validation:
     """Validate the objects of files."""
     violations: list[Violation] = []
-    objects = others = 0
+    objects = others = refused = 0
     for file in files:
         violations += _unreadable(file)
+        doubled = {number for number, document in enumerate(file.manifest.documents) if document.duplicates}
         for place in objects_of(file.manifest):
             if (get_str(place.value, "apiVersion") or "").partition("/")[0] != AIM_GROUP:
                 others += 1
@@ -112,7 +115,8 @@ def validate_files(files: Sequence[ManifestFile]) -> Validation:
             objects += 1
             found = list(_Object(file, place).violations())
             violations += sorted(found, key=lambda violation: (violation.line, violation.column))
-    return Validation(tuple(violations), objects, others)
+            refused += place.document in doubled or any(violation.level == "error" for violation in found)
+    return Validation(tuple(violations), objects, others, refused)
 
 
 @cache

@@ -11,7 +11,7 @@ import msgspec
 
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject
-from aim_template_migration.applying.plan_files import RESULT_NAME, read_plan
+from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, read_plan
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
 from aim_template_migration.cli.failures import not_started, wrong_usage
@@ -155,13 +155,17 @@ def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile]) -> Con
     assert arguments.plan is not None
     with translated():
         plan = read_plan(arguments.plan)
-    statuses = _statuses(arguments.result, plan.directory / RESULT_NAME)
+    statuses = _statuses(arguments.result, plan)
     return follow_plan(files, Followed(plan.plan, statuses, arguments.namespace))
 
 
-def _statuses(named: Path | None, default: Path) -> dict[str, str] | None:
-    """Return the units' status of a committed run, None where there was none."""
-    path = named or default
+def _statuses(named: Path | None, plan: PlanFiles) -> dict[str, str] | None:
+    """Return the units' status of a committed run of this plan, None where there was none.
+
+    Raises:
+        CommandStopped: the result can't be read, or is one of another plan, whose pins are others.
+    """
+    path = named or plan.directory / RESULT_NAME
     if named is None and not path.exists():
         return None
     with translated():
@@ -172,6 +176,11 @@ def _statuses(named: Path | None, default: Path) -> dict[str, str] | None:
         raise not_started(f"{path} is no result: {error}") from error
     if result.mode != _COMMIT:
         return None
+    if result.plan_sha256 != plan.sha256:
+        raise not_started(
+            f"{path} is the result of a plan with SHA-256 {result.plan_sha256}, and {plan.path} has {plan.sha256}",
+            hint="name the plan and the result of one run with --plan and --result",
+        )
     return {unit.id: unit.status for unit in result.units}
 
 

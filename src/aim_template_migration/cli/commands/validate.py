@@ -68,12 +68,11 @@ def _answer(arguments: ValidateArguments, validation: Validation, console: Conso
 
 
 def _summary(validation: Validation, console: Console) -> None:
-    wrong = {(item.file, item.object) for item in validation.violations if item.level == "error"}
     looked = count(validation.objects, "object")
     if not validation.objects:
         console.note("no object of the AIM API was found, so nothing was validated")
-    elif wrong:
-        console.note(f"of {looked} of the AIM API a server would refuse {len(wrong)}")
+    elif validation.refused:
+        console.note(f"of {looked} of the AIM API a server would refuse {validation.refused}")
     else:
         console.note(f"{looked} of the AIM API would be taken")
     console.note("not checked offline:")

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import stat
@@ -492,7 +493,7 @@ def test_a_unit_that_was_not_cut_over_stays_and_is_named(aim, planned):
         "mode": "commit",
         "state": "complete",
         "planId": "1",
-        "planSha256": "1",
+        "planSha256": hashlib.sha256((plan / "plan.json").read_bytes()).hexdigest(),
         "startedAt": "",
         "finishedAt": "",
         "journal": "",
@@ -505,3 +506,7 @@ def test_a_unit_that_was_not_cut_over_stays_and_is_named(aim, planned):
     assert "was not cut over (failed)" in ran.err
     (plan / "apply-result.json").write_text(json.dumps({**result, "mode": "dry-run"}))
     assert aim("convert", path, "--plan", plan, "-n", "team-a").code == 0
+    (plan / "apply-result.json").write_text(json.dumps({**result, "planSha256": "f" * 64}))
+    ran = aim("convert", path, "--plan", plan, "-n", "team-a", "--in-place")
+    assert (ran.code, "is the result of a plan with SHA-256 ffff" in ran.err) == (4, True)
+    assert "v1alpha1" in path.read_text()

@@ -33,6 +33,15 @@ def test_a_finding_is_one_line_with_its_place(aim, manifest):
     assert ran.err.startswith("of 1 object of the AIM API a server would refuse 1\nnot checked offline:\n  - ")
 
 
+def test_objects_are_counted_and_not_their_names(aim, manifest):
+    manifest.write_text(
+        "---\n".join([BROKEN, BROKEN, SOUND, SOUND.replace("kind:", "kind: Other\nkind:"), "a: {{ b }}\n"])
+    )
+    ran = aim("validate", manifest)
+    assert ran.code == 3
+    assert ran.err.startswith("of 4 objects of the AIM API a server would refuse 3\n")
+
+
 def test_what_a_server_would_take_gives_no_line(aim, manifest):
     manifest.write_text(SOUND)
     ran = aim("validate", manifest)
