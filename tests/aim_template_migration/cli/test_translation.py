@@ -14,7 +14,7 @@ NOWHERE = ConnectionArguments(None, None, None, None)
 def paced(monkeypatch):
     """Return a function that opens a cluster and returns the pacing that its reads got."""
     got = []
-    monkeypatch.setattr(translation, "connect", lambda options, *, redact, pacing=None: got.append(pacing))
+    monkeypatch.setattr(translation, "connect", lambda options, *, pacing=None, **others: got.append(pacing))
 
     def open_with(**arguments):
         translation.open_cluster(NOWHERE, **arguments)
