@@ -22,7 +22,7 @@ class Row:
     Attributes:
         tally: the counts.
         shares: how many shares were played to their end.
-        of: how many there are; 0 where there is no end.
+        of: how many were chosen; 0 where there is no end.
     """
 
     of: int
@@ -40,7 +40,7 @@ class Accounts:
         self.total = Tally()
         self.troubles: list[str] = []
         for part in choice.parts():
-            self._rows.setdefault((part.world, part.name), Row(part.of))
+            self._rows.setdefault((part.world, part.name), Row(0)).of += 1 if part.of else 0
 
     def add(self, part: Part, played: Played) -> None:
         """Add one share."""

@@ -59,7 +59,7 @@ def _head(name: str, counts: Mapping[str, Any]) -> str:
 def _partly(counts: Mapping[str, Any]) -> str:
     done, of = (sum(row[name] for row in counts["classes"]) for name in ("shares", "of"))
     return (
-        f"It was ended early, after {done} of {of} shares. A share is every so-manieth point of its class in one "
+        f"It was ended early, after {done} of {of} shares. A share takes every n-th point of its class in one "
         "world:\nwhat was played lies all over the runs."
     )
 
