@@ -52,8 +52,12 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     inputs = _inputs(arguments)
     with without_cycle_collection():
-        files, faults = read_manifests(inputs, _NOT_WRITTEN)
-        conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
+        return _converted_inputs(arguments, inputs, console)
+
+
+def _converted_inputs(arguments: ConvertArguments, inputs: Inputs, console: Console) -> int:
+    files, faults = read_manifests(inputs, _NOT_WRITTEN)
+    conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
         console.note(str(finding))
