@@ -4,13 +4,13 @@ These lists are read several times for each unit and hold what all units of the 
 they say is not even built.
 """
 
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 
-import msgspec
-
-from aim_api.tree import Json
+from aim_template_migration.planning.reduction import reader_of
 
 if TYPE_CHECKING:
+    from aim_api.tree import Json
+
     Value = Json
 else:
     Value = Any  # msgspec resolves annotations at run time and knows no recursive types
@@ -35,17 +35,5 @@ class _Glimpse(TypedDict, total=False):
     spec: _Spec
 
 
-_read = msgspec.json.Decoder(_Glimpse).decode
-
-
-def read_glimpse(text: msgspec.Raw) -> Json:
-    """Return an object's identity, owners, age and source; what has another shape is read whole.
-
-    Raises:
-        MsgspecError: it is not JSON.
-        RecursionError: it is nested too deeply.
-    """
-    try:
-        return cast("Json", _read(text))
-    except msgspec.ValidationError:
-        return cast("Json", msgspec.json.decode(text))
+read_glimpse = reader_of(_Glimpse)
+"""Reads an object's identity, owners, age and source."""

@@ -4,6 +4,7 @@ managedFields become a list of managers, the status keeps only what is used, and
 before anything else sees the object.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -103,20 +104,24 @@ class _Object(TypedDict, total=False):
     status: _Status
 
 
-_read_object = msgspec.json.Decoder(_Object).decode
+def reader_of(shape: type) -> Callable[[msgspec.Raw], Json]:
+    """Return a reader that builds of an object only what ``shape`` has; what has another shape is read whole.
 
-
-def read_object(text: msgspec.Raw) -> Json:
-    """Return an object of a list without most of what ``reduce`` drops; what has another shape is read whole.
-
-    Raises:
-        MsgspecError: it is not JSON.
-        RecursionError: it is nested too deeply.
+    The reader raises ``MsgspecError`` for what is not JSON, and ``RecursionError`` for what is nested too deeply.
     """
-    try:
-        return cast("Json", _read_object(text))
-    except msgspec.ValidationError:
-        return cast("Json", msgspec.json.decode(text))
+    decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(shape)
+
+    def read_part(text: msgspec.Raw) -> Json:
+        try:
+            return cast("Json", decoder.decode(text))
+        except msgspec.ValidationError:
+            return cast("Json", msgspec.json.decode(text))
+
+    return read_part
+
+
+read_object = reader_of(_Object)
+"""Reads an object of a list without most of what ``reduce`` drops."""
 
 
 def reduce(kind: Kind, obj: JsonObject) -> Observed:
