@@ -1,6 +1,7 @@
 """The whole way through a real HTTP server and a simulated operator, with the server's own audit log as the witness."""
 
 import copy
+import functools
 import json
 import threading
 from dataclasses import dataclass, field
@@ -44,8 +45,12 @@ class Story:
     def plan_directory(self):
         return self.directory / "plan"
 
+    @functools.cached_property
+    def kubeconfig(self):
+        return str(self.session.kubeconfig(TOOL))  # written once, since two runs may connect at the same moment
+
     def connect(self):
-        return connect(ConnectionOptions(kubeconfig=str(self.session.kubeconfig(TOOL))))
+        return connect(ConnectionOptions(kubeconfig=self.kubeconfig))
 
     def plan(self):
         cluster = self.connect()
