@@ -12,7 +12,7 @@ from benchmarks.processes import Cost, measured, middle
 from benchmarks.registry import Benchmark, Size
 from benchmarks.servers import page_server
 
-_TOOL = (sys.executable, "-m", "aim_template_migration.cli.main")
+_TOOL = (sys.executable, "-m", "aim_template_migration")
 _START_UP = {
     "--help": (*_TOOL, "--help"),
     "plan --help": (*_TOOL, "plan", "--help"),

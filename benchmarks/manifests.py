@@ -32,7 +32,7 @@ spec:
   imagePullSecrets:
     - name: registry
 """
-_TOOL = (sys.executable, "-m", "aim_template_migration.cli.main")
+_TOOL = (sys.executable, "-m", "aim_template_migration")
 _LIMIT = 30.0
 _FINDINGS = (0, 3)
 

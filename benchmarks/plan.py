@@ -154,7 +154,7 @@ def _plan(served: Served) -> Cost:
     output = _output(served)
     shutil.rmtree(output, ignore_errors=True)
     names = [part for name in served.namespaces for part in ("--namespace", name)]
-    tool = (sys.executable, "-m", "aim_template_migration.cli.main", "plan")
+    tool = (sys.executable, "-m", "aim_template_migration", "plan")
     mode = ("--runtime-projection-mode", "Both")
     files = ("--kubeconfig", str(served.kubeconfig), "--output-dir", str(output))
     return measured([*tool, *files, *mode, *names], folder=served.folder)

@@ -78,7 +78,7 @@ def _environment(folder: Path) -> dict[str, str]:
     programs = folder / "programs"
     programs.mkdir()
     program = programs / PROG
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m aim_template_migration.cli.main "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m aim_template_migration "$@"\n')
     program.chmod(0o755)
     path = f"{programs}:{os.environ['PATH']}"
     return os.environ | {"PATH": path, "HOME": str(folder), "NO_COLOR": "1", "COLUMNS": "100"}

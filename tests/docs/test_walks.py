@@ -109,7 +109,7 @@ def programs(folder):
         lines = [
             f"#!{sys.executable}",
             f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); sys.argv[0] = {name!r}",
-            "from aim_template_migration.cli.main import run; run()",
+            "from aim_template_migration.__main__ import run; run()",
         ]
         (folder / name).write_text("\n".join(lines))
         (folder / name).chmod(0o755)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main", "rehearse", "--serve", "--by-hand"]
+COMMAND = [sys.executable, "-m", "aim_template_migration", "rehearse", "--serve", "--by-hand"]
 
 
 @dataclass(frozen=True)

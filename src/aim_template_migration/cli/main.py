@@ -23,6 +23,8 @@ _WITHOUT_COMMAND = frozenset({"-h", "--help", "--version"})
 def run() -> None:
     """Run the command line of this process and exit with its code."""
     _open_closed_streams()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # so it was left while the modules were imported
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it stays ignored
         signal.signal(signal.SIGHUP, _interrupt)
@@ -146,7 +148,3 @@ def _close_streams(code: int) -> int:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code
-
-
-if __name__ == "__main__":
-    run()

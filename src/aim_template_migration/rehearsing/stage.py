@@ -70,7 +70,7 @@ class RehearsalOptions:
     misbehaviour: Misbehaviour | None = None
     fault: ChosenFault | None = None
     request_seconds: float | None = None
-    tool: tuple[str, ...] = (sys.executable, "-m", "aim_template_migration.cli.main")
+    tool: tuple[str, ...] = (sys.executable, "-m", "aim_template_migration")
     command: str = ""
     progress: Progress | None = None
 

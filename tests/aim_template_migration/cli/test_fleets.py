@@ -9,7 +9,7 @@ import sys
 import msgspec
 import pytest
 
-COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main", "rehearse"]
+COMMAND = [sys.executable, "-m", "aim_template_migration", "rehearse"]
 MEBIBYTE = 1024
 MOST_MEMORY = 700 * MEBIBYTE
 pytestmark = pytest.mark.slow

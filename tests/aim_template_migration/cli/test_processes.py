@@ -20,7 +20,7 @@ from aim_rehearsal.worlds import load_world, world_names
 from aim_template_migration.documents.result import decode_result
 from tests.aim_template_migration.cli.plans import manual_unit, plan_of, write_plan
 
-COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main"]
+COMMAND = [sys.executable, "-m", "aim_template_migration"]
 
 
 @contextlib.contextmanager
@@ -104,7 +104,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path, arguments, unbuf
 )
 def test_next_steps_call_the_program_as_it_was_called(tmp_path, name, called):
     script = tmp_path / name
-    script.write_text("from aim_template_migration.cli.main import run\nrun()\n")
+    script.write_text("from aim_template_migration.__main__ import run\nrun()\n")
     plan = write_plan(tmp_path / "plan", plan_of(manual_unit("svc", "Paused")))
     done = subprocess.run([sys.executable, script, "show", "--plan", plan], capture_output=True, text=True, check=True)
     assert f"one unit in detail: {called} show --plan" in done.stderr
@@ -112,6 +112,22 @@ def test_next_steps_call_the_program_as_it_was_called(tmp_path, name, called):
     assert f"hint: {called} show --help" in done.stderr
     done = subprocess.run([sys.executable, script, "completion", "bash"], capture_output=True, text=True, check=True)
     assert "kubectl" not in done.stdout.splitlines()[-1]  # a shell completes one command word
+
+
+def test_ctrl_c_before_the_command_line_is_there_ends_the_process_without_a_traceback(tmp_path):
+    script = tmp_path / "interrupted"
+    script.write_text(
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'aim_template_migration.cli.console':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from aim_template_migration.__main__ import run\n"
+        "run()\n"
+    )
+    done = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
 @pytest.mark.slow

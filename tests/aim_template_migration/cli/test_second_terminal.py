@@ -16,7 +16,7 @@ from aim_api.names import runtime_name
 from aim_template_migration.documents.result import decode_result
 from tests.support.served import served
 
-COMMAND = [sys.executable, "-m", "aim_template_migration.cli.main"]
+COMMAND = [sys.executable, "-m", "aim_template_migration"]
 SECONDS = 60
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ def plan_of(served):
     output = served.folder / "plan"
     names = [part for name in served.namespaces for part in ("--namespace", name)]
     options = ["--kubeconfig", served.kubeconfig, "--runtime-projection-mode", "Both", "--output-dir", output]
-    command = [sys.executable, "-m", "aim_template_migration.cli.main", "plan", *options, *names]
+    command = [sys.executable, "-m", "aim_template_migration", "plan", *options, *names]
     cost = measured(command, folder=served.folder)
     return cost.peak_mb, (output / "plan.json").stat().st_size
 

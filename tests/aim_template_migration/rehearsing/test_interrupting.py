@@ -10,7 +10,7 @@ import pytest
 from aim_rehearsal.session import ADMIN, RehearsalSession
 from aim_rehearsal.worlds import load_world
 
-COPY = (sys.executable, "-m", "aim_template_migration.cli.main", "rehearse", "--namespace", "team-a")
+COPY = (sys.executable, "-m", "aim_template_migration", "rehearse", "--namespace", "team-a")
 PROMPTLY = 15  # seconds, of which the tool needs none; a request may take 30
 
 

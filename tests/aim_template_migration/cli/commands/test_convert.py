@@ -74,7 +74,7 @@ def test_bytes_stay_where_nothing_changes(tmp_path, encoding):
     path = tmp_path / "x.yaml"
     data = b"\xef\xbb\xbf" + CONVERTED.replace("\n", "\r\n").encode() + "# \U0001f600".encode()
     path.write_bytes(data)
-    command = [sys.executable, "-m", "aim_template_migration.cli.main", "convert", path]
+    command = [sys.executable, "-m", "aim_template_migration", "convert", path]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (0, data)

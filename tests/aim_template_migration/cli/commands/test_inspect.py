@@ -116,7 +116,7 @@ def session(killer, tmp_path):
 
 def apply_and_kill(killer, stage, arguments):
     """Run a commit in a process of its own, and kill it."""
-    code = "from aim_template_migration.cli.main import run; run()"
+    code = "from aim_template_migration.__main__ import run; run()"
     killer.stage = stage
     killer.process = process = subprocess.Popen(
         [sys.executable, "-c", code, "apply", *map(str, arguments), "--commit", "--only", UNIT, "--soak", "0s"],

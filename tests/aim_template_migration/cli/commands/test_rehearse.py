@@ -285,7 +285,7 @@ def test_a_fault_must_be_in_the_catalogue(aim, replayed, arguments, said):
 def test_a_fault_reaches_the_rehearsal(aim, replayed):
     assert aim("rehearse", "--fault", "truncated@CreateProfile").code == 0
     assert replayed[0].fault.text == "truncated@CreateProfile"
-    assert replayed[0].tool[-2:] == ("-m", "aim_template_migration.cli.main")
+    assert replayed[0].tool[-2:] == ("-m", "aim_template_migration")
 
 
 def test_faults_are_listed(aim):
