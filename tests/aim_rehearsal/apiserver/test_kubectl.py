@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -11,10 +10,7 @@ import pytest
 from aim_rehearsal.apiserver import LocalApiServer
 from tests.aim_rehearsal.apiserver.api import Api, widget, widget_crd
 
-pytestmark = [
-    pytest.mark.kubectl,
-    pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed"),
-]
+pytestmark = pytest.mark.kubectl
 TIMEOUT_SECONDS = 60
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -156,7 +155,6 @@ def test_an_interrupt_during_the_commit_is_safe(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.kubectl
-@pytest.mark.skipif(not shutil.which("kubectl") and not os.environ.get("CI"), reason="kubectl is not installed")
 def test_kubectl_sees_the_resolved_profile_while_a_rehearsal_is_served():
     with started("rehearse", "--serve", "--soak", "0s") as (process, wait_for):
         kubeconfig = Path(wait_for(r"export KUBECONFIG=(\S+)")[1])

@@ -1,14 +1,9 @@
 """kubectl as the judge of what a manifest means."""
 
 import json
-import shutil
 import subprocess
 
-import pytest
-
 from aim_api.tree import Json, JsonObject
-
-needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 
 
 def read_by_kubectl(text: str) -> list[JsonObject] | str:

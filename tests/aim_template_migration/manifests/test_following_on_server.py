@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 import subprocess
 import threading
 from datetime import UTC, datetime
@@ -24,10 +23,7 @@ from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
 from tests.aim_rehearsal.stage import Stage
 
-pytestmark = [
-    pytest.mark.kubectl,
-    pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed"),
-]
+pytestmark = pytest.mark.kubectl
 WORLD = "shared-happy-path"
 
 

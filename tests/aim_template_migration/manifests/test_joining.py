@@ -8,7 +8,7 @@ from aim_api.tree import JsonObject, get_str
 from aim_template_migration.manifests.joining import joined
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
-from tests.aim_template_migration.manifests.kubectl import needs_kubectl, read_by_kubectl
+from tests.aim_template_migration.manifests.kubectl import read_by_kubectl
 
 
 def config(name: str) -> JsonObject:
@@ -44,7 +44,7 @@ def test_every_object_is_in_the_stream(texts: list[str], expected: str) -> None:
     assert names([place.value for place in objects_of(manifest)]) == expected
 
 
-@needs_kubectl
+@pytest.mark.kubectl
 @pytest.mark.kubectl
 @pytest.mark.parametrize(("texts", "expected"), CASES)
 def test_kubectl_reads_every_object(texts: list[str], expected: str) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aim_template_migration.manifests.nodes import MapNode, ReadError
 from aim_template_migration.manifests.reading import ManifestText, read_manifest
-from tests.aim_template_migration.manifests.kubectl import needs_kubectl, read_by_kubectl
+from tests.aim_template_migration.manifests.kubectl import read_by_kubectl
 
 HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
@@ -153,7 +153,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert 0 <= document.root.start <= document.root.end <= len(text)
 
 
-@needs_kubectl
+@pytest.mark.kubectl
 @pytest.mark.kubectl
 def test_kubectl_reads_the_same() -> None:
     text = "---\n".join(

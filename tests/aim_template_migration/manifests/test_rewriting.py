@@ -12,7 +12,7 @@ from aim_template_migration.manifests.editing import Origins, Path
 from aim_template_migration.manifests.layout import same
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
-from tests.aim_template_migration.manifests.kubectl import needs_kubectl, read_by_kubectl
+from tests.aim_template_migration.manifests.kubectl import read_by_kubectl
 
 SERVICE = """\
 # licence
@@ -375,7 +375,7 @@ def test_any_change_of_any_document_is_made_without_writing_it_anew(data: st.Dat
     assert not result.lost
 
 
-@needs_kubectl
+@pytest.mark.kubectl
 @pytest.mark.kubectl
 @settings(max_examples=3, deadline=None)
 @given(st.lists(st.text(max_size=20), min_size=150, max_size=150))

@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from aim_template_migration.manifests.scalars import ScalarError, key_text, plain_value, resolve
-from tests.aim_template_migration.manifests.kubectl import data_of, needs_kubectl, read_by_kubectl, with_scalars
+from tests.aim_template_migration.manifests.kubectl import data_of, read_by_kubectl, with_scalars
 
 READ = {
     **dict.fromkeys(("yes", "Yes", "y", "Y", "on", "ON", "true", "True", "TRUE"), True),
@@ -142,7 +142,7 @@ def test_a_key_without_text_is_refused() -> None:
         key_text(None)
 
 
-@needs_kubectl
+@pytest.mark.kubectl
 @pytest.mark.kubectl
 def test_kubectl_agrees() -> None:
     expected = {**READ, **{text: text for text in TEXT}}
@@ -151,7 +151,7 @@ def test_kubectl_agrees() -> None:
     assert [data_of(item) for item in found] == list(expected.values())
 
 
-@needs_kubectl
+@pytest.mark.kubectl
 @pytest.mark.kubectl
 @pytest.mark.parametrize("text", REFUSED)
 def test_kubectl_refuses_too(text: str) -> None:
