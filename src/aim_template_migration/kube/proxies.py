@@ -16,7 +16,9 @@ def parts_of(url: str) -> SplitResult | None:
     try:
         parse_url(url)
         parts = urlsplit(url)
-        return parts if parts.hostname and parts.port != 0 else None
+        host = parts.hostname or ""
+        host.encode("idna")  # as sockets do, which have no sentence for an empty label or one of more than 63 bytes
+        return parts if host and parts.port != 0 else None
     except ValueError:
         return None
 

@@ -171,6 +171,8 @@ def test_a_context_without_a_user_is_anonymous(write):
         ({"server": "https://api.example.com:0"}, "with a valid host and port"),
         ({"server": "https://api example.com"}, "with a valid host and port"),
         ({"server": "https://[::1"}, "with a valid host and port"),
+        ({"server": "https://api..example.com"}, "with a valid host and port"),
+        ({"server": f"https://{64 * 'a'}.example.com"}, "with a valid host and port"),
         ({"server": "https://alice:hunter2@api.example.com"}, "must hold no credentials"),
         ({"server": "https://api.example.com?token=hunter2"}, "must hold no credentials"),
         ({"certificate-authority-data": "!hunter2"}, "certificate-authority-data in {path} is not base64"),
