@@ -4,7 +4,6 @@ import secrets
 import threading
 import time
 from datetime import UTC, datetime
-from importlib import resources
 
 import pytest
 
@@ -12,13 +11,13 @@ from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_SERVICE, INFERENCE_SERVICE, POD, Kind
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings as OperatorSettings
-from aim_rehearsal.worlds import load_world, parse_world
 from aim_template_migration.applying.events import nobody
 from aim_template_migration.applying.run import ApplyOptions, apply_plan
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
 from tests.aim_rehearsal.stage import Stage
+from tests.support.worlds import renamed
 
 WORLD = "shared-happy-path"
 NOTE = "a < b && c > d \u2028 \x7f é"
@@ -27,12 +26,9 @@ NOTE = "a < b && c > d \u2028 \x7f é"
 @pytest.fixture
 def stage(aim_plane):
     """The world in namespaces of its own; the first service has annotations that Go writes with escapes."""
-    suffix = secrets.token_hex(3)
-    text = (resources.files("aim_rehearsal.worlds") / f"{WORLD}.yaml").read_text()
-    for namespace in load_world(WORLD).namespaces:
-        text = text.replace(namespace, f"{namespace}-{suffix}")
+    world = renamed(WORLD, secrets.token_hex(3))
     admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
-    with Stage(admin, admin, parse_world(WORLD, text), OperatorSettings()).up() as made:
+    with Stage(admin, admin, world, OperatorSettings()).up() as made:
         unit = made.unit(0)
         patch = {"metadata": {"annotations": {"note": NOTE}}}
         admin.merge_patch(AIM_SERVICE, unit.namespace, unit.name, patch, manager="kubectl-patch")

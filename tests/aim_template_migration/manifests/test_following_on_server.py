@@ -5,7 +5,6 @@ import secrets
 import subprocess
 import threading
 from datetime import UTC, datetime
-from importlib import resources
 
 import pytest
 
@@ -13,7 +12,6 @@ from aim_api.bridge import PRESERVE_GENERATION
 from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
 from aim_rehearsal.client import Client
 from aim_rehearsal.operator import Settings as OperatorSettings
-from aim_rehearsal.worlds import load_world, parse_world
 from aim_template_migration.applying.events import nobody
 from aim_template_migration.applying.run import ApplyOptions, apply_plan
 from aim_template_migration.cli.main import main
@@ -22,6 +20,7 @@ from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
 from tests.aim_rehearsal.stage import Stage
+from tests.support.worlds import renamed
 
 pytestmark = pytest.mark.kubectl
 WORLD = "shared-happy-path"
@@ -29,12 +28,9 @@ WORLD = "shared-happy-path"
 
 @pytest.fixture
 def stage(aim_plane):
-    suffix = secrets.token_hex(3)
-    text = (resources.files("aim_rehearsal.worlds") / f"{WORLD}.yaml").read_text()
-    for namespace in load_world(WORLD).namespaces:
-        text = text.replace(namespace, f"{namespace}-{suffix}")
+    world = renamed(WORLD, secrets.token_hex(3))
     admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
-    with Stage(admin, admin, parse_world(WORLD, text), OperatorSettings()).up() as made:
+    with Stage(admin, admin, world, OperatorSettings()).up() as made:
         yield made
 
 
