@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from aim_api.tree import JsonObject
@@ -13,6 +12,7 @@ from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.documents.plan import Plan, Unit
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, RequestError, RequestNotSent, Unauthorized
+from aim_template_migration.kube.side_by_side import side_by_side as worked_on
 from aim_template_migration.planning.settings import Settings
 
 T = TypeVar("T")
@@ -63,13 +63,8 @@ def side_by_side(action: Callable[[T], R], items: Sequence[T]) -> list[R]:
     Raises:
         Exception: the first that ``action`` raised; what has not begun by then is left.
     """
-    with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE, thread_name_prefix="read") as pool:
-        futures = [pool.submit(action, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
+    found = dict(worked_on(lambda number: action(items[number]), range(len(items)), _SIDE_BY_SIDE))
+    return [found[number] for number in range(len(items))]
 
 
 def of_the_whole(error: RequestError) -> bool:

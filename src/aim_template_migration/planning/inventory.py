@@ -4,9 +4,7 @@ A list that is forbidden, ends early or is only partly readable is an error that
 cluster connection raises it. Raw objects are dropped as soon as they are reduced.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from aim_api.kinds import (
@@ -27,7 +25,7 @@ from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, 
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
 from aim_template_migration.kube.permissions import DEFINED_KINDS, KUBE_SYSTEM, LISTED_KINDS
-from aim_template_migration.kube.side_by_side import side_by_side
+from aim_template_migration.kube.side_by_side import ahead, side_by_side
 from aim_template_migration.planning.reduction import read_object, reduce
 from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
 
@@ -125,17 +123,7 @@ def read_namespaces(cluster: Cluster, names: Sequence[str]) -> Iterator[Namespac
         PlanningError: a namespace does not exist.
         ClusterError: a namespace or a list in it can't be read whole.
     """
-    with ThreadPoolExecutor(READERS, thread_name_prefix="inventory") as pool:
-        waiting: deque[Future[NamespaceScope]] = deque()
-        try:
-            for name in names:
-                waiting.append(pool.submit(read_namespace, cluster, name))
-                if len(waiting) > READERS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    return ahead(lambda name: read_namespace(cluster, name), names, READERS)
 
 
 def read_namespace(cluster: Cluster, namespace: str) -> NamespaceScope:
