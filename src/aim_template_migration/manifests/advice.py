@@ -4,7 +4,7 @@ import difflib
 import re
 
 from aim_api.tree import JsonObject, Key, get_map
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
@@ -30,7 +30,7 @@ def advice_for(kind: str, field: str, schema: JsonObject) -> str:
     path = field_keys(field)
     name = path[-1]
     table = _TABLES.get(kind.replace("AIMCluster", "AIM"))
-    row = table.find(path, {}) if table is not None else None
+    row = _row(table, path) if table is not None else None
     if row is not None and row.target and row.fate is not Fate.MAPPED:
         return f"{_VERBS.get(row.fate, 'use')} {_target(row, path, kind)}: {row.reason}"
     known = list(get_map(_below(schema, path[:-1]), "properties"))
@@ -38,10 +38,15 @@ def advice_for(kind: str, field: str, schema: JsonObject) -> str:
     return f"did you mean {near[0]}?" if near and near[0] in known else ""
 
 
+def _row(table: FateTable, path: tuple[Key, ...]) -> FieldFate | None:
+    """Return the fate of a field of whatever type: of a value, or of the first that an object or a list holds."""
+    return table.find(path) or table.find(path, {}) or table.find(path, [])
+
+
 def _target(row: FieldFate, path: tuple[Key, ...], kind: str) -> str:
     """Return where a field went; of a container where its members went, if they have the same names there."""
     target = row.target.replace("AIMProfile.", f"{kind}.") if kind.endswith("Profile") else row.target
-    below = row.path.removesuffix(".**").split(".")[len([key for key in path if isinstance(key, str)]) :]
+    below = field_of(row.path).split(".")[len([key for key in path if isinstance(key, str)]) :]
     for name in reversed(below):
         target = target.removesuffix(f".{name}")
     return target.removeprefix(f"{kind}.")

@@ -15,7 +15,7 @@ TEMPLATE_CACHE_FATES = FateTable(
             "caching is enabled on the profile; the cache is created by the controller",
         ),
         FieldFate("spec.templateScope", Fate.RENAMED, "AIMProfileCache.spec.profileScope", _BY_SERVICE),
-        FieldFate("spec.env.**", Fate.RENAMED, "AIMProfile.spec.caching.env", "it is the environment of downloads"),
+        FieldFate("spec.env[].**", Fate.RENAMED, "AIMProfile.spec.caching.env", "it is the environment of downloads"),
         FieldFate("spec.mode", Fate.MAPPED, "AIMProfileCache.spec.mode", _BY_SERVICE),
         FieldFate("spec.runtimeConfigName", Fate.MAPPED, "AIMProfileCache.spec.runtimeConfigName", _BY_SERVICE),
         FieldFate(
@@ -26,6 +26,6 @@ TEMPLATE_CACHE_FATES = FateTable(
         ),
         FieldFate("spec.modelSources[].**", Fate.DEFAULTED, "", "no operator reads it; sources come from the profile"),
         FieldFate("spec.downloadImage", Fate.DEFAULTED, "", "no operator reads it"),
-        FieldFate("spec.imagePullSecrets.**", Fate.DEFAULTED, "", "no operator reads it"),
+        FieldFate("spec.imagePullSecrets[].**", Fate.DEFAULTED, "", "no operator reads it"),
     ),
 )

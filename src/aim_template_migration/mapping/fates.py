@@ -54,10 +54,42 @@ class FieldFate:
     served: bool = True
 
 
+def field_of(path: str) -> str:
+    """Return the field of a row's path, without what stands for all items of it and everything below."""
+    return path.removesuffix(".**").removesuffix("[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why a table does not know a leaf.
+
+    Attributes:
+        path: the field that is unknown or has another type: the leaf itself, or something that it is below of.
+        expected: what the field is in v1alpha1, such as ``a list``; empty where it has no such field.
+    """
+
+    path: tuple[Key, ...]
+    expected: str = ""
+
+
 @dataclass(slots=True)
 class _Node:
     fate: FieldFate | None = None
     children: "dict[str, _Node]" = field(default_factory=dict)
+
+    def below(self, key: Key) -> "_Node | None":
+        """Return what is known below at a key of a path."""
+        return self.children.get("[]" if isinstance(key, int) else key) or self.children.get("*")
+
+    @property
+    def expected(self) -> str:
+        """What stands here: a list where there are items, an object where there are fields, else a single value."""
+        if "[]" in self.children:
+            return _LIST
+        return _OBJECT if self.children else _SINGLE
+
+
+_LIST, _OBJECT, _SINGLE = "a list", "an object", "a single value"
 
 
 class FateTable:
@@ -78,19 +110,33 @@ class FateTable:
     def find(self, path: Iterable[Key], value: Json = None) -> FieldFate | None:
         """Return the fate of the field at a concrete path, or None where the table does not know it.
 
-        An empty object or list where the table knows fields further down counts as known: it holds nothing.
+        An empty object or list where the table knows fields or items further down counts as known: it holds nothing. An
+        empty one of the other type is not known: it is no value of the field.
         """
-        return self._search(tuple(path), empty=value in ({}, []))
+        empty = _OBJECT if value == {} else _LIST if value == [] else ""
+        return self._search(tuple(path), empty=empty)
 
-    def _look_up(self, path: tuple[Key, ...], *, empty: bool) -> FieldFate | None:
+    def misfit(self, path: tuple[Key, ...]) -> Misfit:
+        """Return which part of a leaf's path is why the table does not know it."""
+        node = self._root
+        for index, key in enumerate(path):
+            below = node.below(key)
+            if below is None:
+                known = node.expected in (_OBJECT, _LIST) and (node.expected == _LIST) == isinstance(key, int)
+                return Misfit(path[: index + 1]) if known or not index else Misfit(path[:index], node.expected)
+            node = below
+        return Misfit(path, node.expected)
+
+    def _look_up(self, path: tuple[Key, ...], *, empty: str) -> FieldFate | None:
         node, everything = self._root, None
         for key in path:
-            part = "[]" if isinstance(key, int) else key
             everything = node.children.get("**", everything)
-            below = node.children.get(part) or node.children.get("*")
+            below = node.below(key)
             if below is None:
                 return everything.fate if everything else None
             node = below
+        if empty and (node.children or node.fate) and node.expected != empty:
+            return None
         everything = node.children.get("**", everything)
         if node.fate is None and everything is not None:
             return everything.fate

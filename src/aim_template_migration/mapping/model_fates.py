@@ -1,10 +1,10 @@
 """What becomes of each field of an AIMModel or AIMClusterModel (G, "Custom models", "Resource mapping")."""
 
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 
 
 def _same(path: str, reason: str = "the field is the same in v1alpha2") -> FieldFate:
-    return FieldFate(path, Fate.MAPPED, f"AIMModel.{path.removesuffix('.**')}", reason)
+    return FieldFate(path, Fate.MAPPED, f"AIMModel.{field_of(path)}", reason)
 
 
 _SAME = tuple(
@@ -18,7 +18,7 @@ _SAME = tuple(
         "spec.profiles.**",
         "spec.discovery.**",
         "spec.imageMetadata.**",
-        "spec.imagePullSecrets.**",
+        "spec.imagePullSecrets[].**",
         "spec.serviceAccountName",
         "spec.resources.**",
     )
@@ -30,7 +30,7 @@ _STAYS = (
         "the field is the same in v1alpha2; that of a model with own weights goes to the model of the base image",
     ),
     _same(
-        "spec.env.**",
+        "spec.env[].**",
         "the field is the same in v1alpha2; that of a model with own weights becomes containerEnv of its profiles, and "
         "AIM_ENGINE_ARGS in it their engineArgs",
     ),
@@ -50,7 +50,7 @@ _CUSTOM_TEMPLATES = (
     _template("name", "AIMProfileSet.metadata.name", "the object that replaces the template is named like it"),
     _template("type", "AIMProfile.spec.type", "derived profiles have the type of their sources"),
     _template(
-        "env.**",
+        "env[].**",
         f"{_SET}.overrides.containerEnv",
         "it is the container's environment; AIM_ENGINE_ARGS in it becomes engineArgs",
     ),

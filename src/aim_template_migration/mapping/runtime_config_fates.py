@@ -1,10 +1,10 @@
 """What becomes of each field of an AIMRuntimeConfig or AIMClusterRuntimeConfig: the kinds stay, at v1alpha1."""
 
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 
 
 def _same(path: str) -> FieldFate:
-    return FieldFate(path, Fate.MAPPED, f"AIMRuntimeConfig.{path.removesuffix('.**')}", "both pipelines read it")
+    return FieldFate(path, Fate.MAPPED, f"AIMRuntimeConfig.{field_of(path)}", "both pipelines read it")
 
 
 RUNTIME_CONFIG_FATES = FateTable(
@@ -26,7 +26,7 @@ RUNTIME_CONFIG_FATES = FateTable(
             )
         ),
         FieldFate(
-            "spec.env.**",
+            "spec.env[].**",
             Fate.IMPUTED,
             "AIMProfile.spec.containerEnv",
             "the profile pipeline does not merge it, so it is written into the profile",

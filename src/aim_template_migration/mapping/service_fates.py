@@ -1,13 +1,13 @@
 """What becomes of each field of an AIMService (G, "AIMService"; profile pipeline facts, field mapping)."""
 
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 
 _SELECTOR = "AIMService.spec.profile.selector"
 _OVERRIDES = "AIMService.spec.profileOverrides"
 
 
 def _same(path: str, reason: str, refusal: str = "") -> FieldFate:
-    return FieldFate(path, Fate.MAPPED, f"AIMService.{path.removesuffix('.**')}", reason, refusal)
+    return FieldFate(path, Fate.MAPPED, f"AIMService.{field_of(path)}", reason, refusal)
 
 
 _BOTH = "both pipelines read it"
@@ -116,7 +116,7 @@ _LEGACY_OVERRIDES = (
         served=False,
     ),
     FieldFate(
-        "spec.overrides.modelSources.**",
+        "spec.overrides.modelSources[].**",
         Fate.RENAMED,
         f"{_OVERRIDES}.modelSources",
         "own weights for one service are an overlay of its named profile",
@@ -124,7 +124,7 @@ _LEGACY_OVERRIDES = (
         served=False,
     ),
     FieldFate(
-        "spec.overrides.env.**",
+        "spec.overrides.env[].**",
         Fate.NEEDS_DECISION,
         f"{_OVERRIDES}.containerEnv",
         "containerEnv and engineEnv are two different targets",
@@ -146,7 +146,7 @@ _CACHING = (
         "AIMService.spec.caching.mode",
         "Auto and Always mean Shared, Never means Dedicated",
     ),
-    _same("spec.caching.env.**", "it is the environment of downloads in both pipelines"),
+    _same("spec.caching.env[].**", "it is the environment of downloads in both pipelines"),
     FieldFate("spec.cacheModel", Fate.DEFAULTED, "", "no operator reads it any more"),
 )
 _ADAPTER_FIELDS = (
@@ -166,14 +166,14 @@ _CARRIED = tuple(
         "spec.storage.**",
         "spec.routing.**",
         "spec.resources.**",
-        "spec.imagePullSecrets.**",
+        "spec.imagePullSecrets[].**",
         "spec.serviceAccountName",
         "spec.priorityClassName",
     )
 )
 _NOT_CARRIED = (
     FieldFate(
-        "spec.env.**",
+        "spec.env[].**",
         Fate.NEEDS_DECISION,
         "AIMProfile.spec.containerEnv",
         "the profile pipeline does not merge a service's env: it belongs into containerEnv or engineEnv of a profile",

@@ -1,15 +1,15 @@
 """What becomes of each field of an AIM(Cluster)ServiceTemplate (G, "AIMServiceTemplate → AIMProfile")."""
 
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 
 
 def _same(path: str, reason: str = "the profile has the same field") -> FieldFate:
-    return FieldFate(path, Fate.MAPPED, f"AIMProfile.{path.removesuffix('.**')}", reason)
+    return FieldFate(path, Fate.MAPPED, f"AIMProfile.{field_of(path)}", reason)
 
 
 _RENAMED = (
     FieldFate(
-        "spec.env.**",
+        "spec.env[].**",
         Fate.RENAMED,
         "AIMProfile.spec.containerEnv",
         "it is the container's environment; AIM_ENGINE_ARGS becomes engineArgs",
@@ -79,13 +79,15 @@ _CACHING = (
         "AIMProfile.spec.caching.enabled",
         "such a profile makes a cache of its own",
     ),
-    FieldFate("spec.caching.env.**", Fate.MAPPED, "AIMProfile.spec.caching.env", "it is the environment of downloads"),
+    FieldFate(
+        "spec.caching.env[].**", Fate.MAPPED, "AIMProfile.spec.caching.env", "it is the environment of downloads"
+    ),
 )
 _GUIDE_ONLY = tuple(
     FieldFate(
         f"spec.{name}",
         Fate.MAPPED,
-        f"AIMProfile.spec.{name.removesuffix('.**')}",
+        f"AIMProfile.spec.{field_of(name)}",
         "the profile has the same field",
         "UnmappedField",
         served=False,
@@ -116,7 +118,7 @@ TEMPLATE_FATES = FateTable(
             for path in (
                 "spec.resources.**",
                 "spec.modelSources[].**",
-                "spec.imagePullSecrets.**",
+                "spec.imagePullSecrets[].**",
                 "spec.serviceAccountName",
             )
         ),

@@ -1,6 +1,6 @@
 """What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from aim_api.kinds import (
@@ -99,7 +99,7 @@ class Context:
         values: values that were given by hand.
         live: reads a live cluster.
         inline: base image and derived profiles of a custom model go into one AIMModel.
-        base_models: models of base images that were written so far, by namespace and name.
+        base_models: models of images that were written so far, by namespace, name and image.
     """
 
     def __init__(
@@ -114,15 +114,17 @@ class Context:
         self.values = values or Values()
         self.live = live
         self.inline = inline
-        self.base_models: dict[tuple[str, str], JsonObject] = {}
+        self.base_models: dict[tuple[str, str, str], JsonObject] = {}
         self._index = _Index()
         for value in objects:
             self._index.add(value)
-        self._drafts: dict[tuple[str, str, str], Draft] = {}
+        self._drafts: dict[tuple[str, str, str], list[Draft]] = {}
         for draft in drafts:
+            if draft.gaps:
+                continue  # it stays as it is, and so it gives no profile
             key = (get_str(draft.source, "kind") or "", draft.namespace, draft.name)
-            self._drafts.setdefault(key, draft)
-        self._profiles_beside: dict[str, Beside] = {}
+            self._drafts.setdefault(key, []).append(draft)
+        self._profiles_beside: dict[str, list[Beside]] = {}
 
     def find(self, kinds: Iterable[Kind], namespace: str, name: str) -> Source | None:
         """Return an object by name, of the first kind that has one: of the input, else of the cluster."""
@@ -160,15 +162,29 @@ class Context:
 
         Where there is none, a profile counts that a conversion writes beside.
         """
+        return next(self._profiles(kinds, namespace, name), None)
+
+    def profiles_differ(self, kinds: Iterable[Kind], namespace: str, name: str) -> bool:
+        """Return whether the output has several profiles of one name that are no copies of one template.
+
+        Nothing says which of them is meant. Templates of one name are copies, of which the first counts.
+        """
+        found = list(self._profiles(kinds, namespace, name))
+        templates = (AIM_SERVICE_TEMPLATE.name, AIM_CLUSTER_SERVICE_TEMPLATE.name)
+        copies = all(isinstance(one, Draft) and get_str(one.source, "kind") in templates for one in found)
+        return len(found) > 1 and not copies
+
+    def _profiles(self, kinds: Iterable[Kind], namespace: str, name: str) -> Iterator[Draft | Beside]:
         kinds = tuple(kinds)
-        drafts = (self._drafts.get((kind.name, _own(kind, namespace), name)) for kind in kinds)
-        beside = (self._profiles_beside.get(object_id(kind.name, _own(kind, namespace), name)) for kind in kinds)
-        return next((found for found in (*drafts, *beside) if found is not None), None)
+        for kind in kinds:
+            yield from self._drafts.get((kind.name, _own(kind, namespace), name), ())
+        for kind in kinds:
+            yield from self._profiles_beside.get(object_id(kind.name, _own(kind, namespace), name), ())
 
     def know(self, beside: Iterable[Beside]) -> None:
         """Take note of objects that a conversion writes beside."""
         for made in beside:
-            self._profiles_beside.setdefault(made.id, made)
+            self._profiles_beside.setdefault(made.id, []).append(made)
 
     def _named(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
         return self._index.by_name.get((kind.name, _own(kind, namespace), name))

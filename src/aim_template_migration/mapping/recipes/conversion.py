@@ -16,12 +16,13 @@ from aim_api.kinds import (
     AIM_TEMPLATE_CACHE,
     LEGACY_VERSION,
 )
-from aim_api.tree import Json, JsonObject, get_map, get_str
+from aim_api.tree import Json, JsonObject, field_path, get_map, get_str
 from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.recipes.context import Context, Live, Values, nothing_live
-from aim_template_migration.mapping.recipes.draft import Draft, id_of
+from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
+from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
 from aim_template_migration.mapping.recipes.service import convert_service
@@ -60,6 +61,14 @@ _RECIPES: tuple[tuple[str, _Recipe], ...] = (
     (AIM_SERVICE.name, convert_service),
 )
 """In the order in which they run: later ones refer to what earlier ones have made."""
+
+_PARTS: tuple[tuple[Path, str], ...] = (
+    (("metadata",), "an object"),
+    (("metadata", "labels"), "an object"),
+    (("metadata", "annotations"), "an object"),
+    (("spec",), "an object"),
+)
+"""Parts of every object that every recipe reads, and what they are."""
 
 _KNOWN = {kind.name: kind for kind in AIM_KINDS}
 
@@ -126,11 +135,23 @@ def _draft(value: JsonObject) -> Draft | None:
         draft = Draft(value, table or _AT_V1ALPHA2)
         passive = table is None or table is _AT_V1ALPHA2
         draft.unchanged = passive or not get_map(value, "spec")
+        _name_wrong_parts(draft)
         return draft
     draft = Draft(value, table or _AT_V1ALPHA2)
     draft.unchanged = True
     draft.need(("kind",), f"{get_str(value, 'apiVersion')} {kind} is not known, so it stays as it is", near=("kind",))
     return draft
+
+
+def _name_wrong_parts(draft: Draft) -> None:
+    """Say which parts of an object have a type that no version knows; what is next to them can't be converted."""
+    for path, expected in _PARTS:
+        value = draft.given(*path)
+        if value is None or shape_of(value) == expected:
+            continue
+        draft.unchanged = True
+        message = f"{field_path(path)} is {expected}, and here it is {shape_of(value)}; the object stays as it is"
+        draft.need(path, message, near=path)
 
 
 def _versions(kind: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from aim_api.tree import JsonObject, get_objects, get_str
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
@@ -71,11 +72,14 @@ def _own_image(draft: Draft, context: Context, place: Path, image: str) -> str:
         draft.move(place, target)
     if wanted and wanted != image:
         draft.put(target, wanted)
-        if image:
+        if draft.has(*place):
             reason = "the given values name the base image"
             draft.account(place, draft.id, target, fate=Fate.TYPED, reason=reason)
     if not wanted:
         draft.need(target, "the base image is not known; state it by --values as baseImage", near=("spec",))
+        if is_empty(draft.get(*target)):
+            draft.drop(target, "an empty image names nothing")
+            draft.put(target, {})  # without an image servers would take every base definition of every image
     return wanted
 
 
@@ -128,6 +132,9 @@ def _identity(draft: Draft, context: Context) -> Weights:
         draft.move(("spec", "aimId"), (*_OVERRIDES, "aimId"), fate=Fate.RENAMED, reason="it names the derived profiles")
     if given:
         draft.put((*_OVERRIDES, "aimId"), given)
+    if given and draft.has("spec", "aimId"):
+        reason = "the given values name the derived profiles"
+        draft.account(("spec", "aimId"), draft.id, (*_OVERRIDES, "aimId"), fate=Fate.TYPED, reason=reason)
     if not aim_id:
         draft.need(
             (*_OVERRIDES, "aimId"),

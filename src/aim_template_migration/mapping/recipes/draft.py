@@ -228,10 +228,7 @@ class Draft:
         row = self._table.find(path, value)
         here = self.where(path)
         if row is None:
-            reason = "it is no field of v1alpha1 that is known, so nothing says what becomes of it"
-            return LeafFate(
-                path, Fate.NEEDS_DECISION, "", (), reason, "remove it, or write its v1alpha2 form", lost=True
-            )
+            return LeafFate(path, Fate.NEEDS_DECISION, "", (), *self._why_unknown(path), lost=True)
         if row.fate is Fate.MAPPED and is_empty(value) and get(self.value, *here) != value:
             return LeafFate(path, Fate.DEFAULTED, own, here, "it states nothing, and the value is known otherwise")
         if row.fate is Fate.MAPPED:
@@ -254,6 +251,10 @@ class Draft:
     ) -> None:
         for path, value in leaves(get(self.source, *source), source):
             row = self._table.find(path, value)
+            if row is None and not target and not lost and value in ([], {}):
+                # It states nothing and is left out, but it is no value of this field, so a person may have meant more.
+                self._fates[path] = LeafFate(path, Fate.REFUSED, "", (), *self._why_unknown(path), lost=True)
+                continue
             self._fates[path] = LeafFate(
                 path,
                 fate or (row.fate if row and row.fate is not Fate.NEEDS_DECISION else Fate.RENAMED),
@@ -263,6 +264,18 @@ class Draft:
                 advice,
                 lost,
             )
+
+    def _why_unknown(self, path: Path) -> tuple[str, str]:
+        """Return why the table does not know a leaf, and an advice."""
+        found = self._table.misfit(path)
+        where = field_path(found.path)
+        if found.expected:
+            reason = (
+                f"{where} is {found.expected} in v1alpha1, and here it is {shape_of(get(self.source, *found.path))}"
+            )
+            return reason, f"write it as {found.expected}, or remove it"
+        reason = f"{where} is no field of v1alpha1 that is known, so nothing says what becomes of it"
+        return reason, "remove it, or write its v1alpha2 form"
 
     def _is_free(self, target: Path, here: Path) -> bool:
         """Return whether a value can be put at ``target``: nothing is there, and every step on the way is an object."""
@@ -289,6 +302,13 @@ class Draft:
         if not parent and len(here) > 2:
             self._take_out(here[:-1])
         return value
+
+
+def shape_of(value: Json) -> str:
+    """Return what a value is, in the words of a table's expectations."""
+    if value is None:
+        return "null"
+    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "a single value"
 
 
 def copied(value: Json) -> Json:

@@ -60,8 +60,8 @@ def base_model(
     if known is not None and name in ("", get_str(known, "metadata", "name")):
         _account_image(draft, place, image, wanted, id_of(known))
         return {"name": get_str(known, "metadata", "name") or ""}, None
-    written = context.base_models.get((namespace, name)) if name else None
-    if written is not None and get_str(written, "spec", "image") == wanted:
+    written = context.base_models.get((namespace, name, wanted)) if name else None
+    if written is not None:
         _account_image(draft, place, image, wanted, id_of(written))
         return {"name": name}, None
     beside = _new_base_model(draft, name, namespace, wanted, cluster=cluster)
@@ -69,7 +69,7 @@ def base_model(
         beside.origins["spec", "image"] = place
     _account_image(draft, place, image, wanted, beside.id)
     if name:
-        context.base_models[namespace, name] = beside.value
+        context.base_models[namespace, name, wanted] = beside.value
         return {"name": name}, beside
     draft.need(
         ("metadata", "name"),

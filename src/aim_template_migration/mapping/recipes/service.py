@@ -55,11 +55,11 @@ def convert_service(draft: Draft, context: Context) -> None:
 def _template(draft: Draft, context: Context) -> bool:
     """Convert ``spec.template``; return whether the service names its profile."""
     template = draft.given(*_TEMPLATE)
-    if is_empty(normalised(template)):
+    if template is None or (isinstance(template, dict) and is_empty(normalised(template))):
         draft.drop(_TEMPLATE, "an empty template selects nothing")
         return bool(get_str(draft.given(*_PROFILE), "name"))
     if not isinstance(template, dict):
-        return False
+        return bool(get_str(draft.given(*_PROFILE), "name"))  # what has another shape stays where it is
     if draft.has(*_PROFILE):
         draft.leave(_TEMPLATE, "spec.profile is set already, and both exclude each other", "remove spec.template")
         return bool(get_str(draft.given(*_PROFILE), "name"))
@@ -122,7 +122,8 @@ def _given_name(draft: Draft, context: Context) -> bool:
     """Name the profile that --values names, where nothing selects one."""
     name = context.values.text(draft.source, "profileName")
     overlay = draft.has(*_OVERRIDES, "engineArgs") or draft.has(*_OVERRIDES, "modelSources")
-    if not name or not overlay or draft.get(*_PROFILE) is not None:
+    selected = draft.given(*_PROFILE) is not None or not is_empty(normalised(draft.get(*_PROFILE)))
+    if not name or not overlay or selected:
         return False
     draft.put((*_PROFILE, "name"), name)
     return True
@@ -241,7 +242,15 @@ def _dispatch(draft: Draft) -> None:
         return
     spec = get_map(draft.value, "spec")
     model = get_str(spec, "model", "name")
-    if "profile" in spec or "template" in spec or not model:
+    if "profile" in spec or "template" in spec:
+        return
+    if not model and get_list(spec, "adapters"):
+        draft.leave(
+            ("spec", "adapters"),
+            "adapters need spec.profile, and the service names no model whose profile could be taken",
+            "state spec.profile, with the name of a profile or with a selector",
+        )
+    if not model:
         return
     if get_list(spec, "adapters"):
         draft.put((*_SELECTOR, "modelRef", "name"), model)

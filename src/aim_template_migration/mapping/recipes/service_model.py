@@ -5,7 +5,7 @@ from aim_api.names import derive_name
 from aim_api.tree import get_map, get_objects, get_str
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
-from aim_template_migration.mapping.recipes.draft import Beside, Draft, new_object, object_id
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, new_object
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.images import base_model, image_model_name, is_reference
 from aim_template_migration.mapping.recipes.ledger import Path
@@ -28,8 +28,11 @@ def convert_service_model(draft: Draft, context: Context) -> None:
 
 def _image(draft: Draft, context: Context, image: str) -> None:
     path: Path = (*_MODEL, "image")
+    given = context.values.text(draft.source, "modelName")
     known = context.model_of_image(draft.namespace, image, cluster=False)
-    name = context.values.text(draft.source, "modelName") or get_str(known, "metadata", "name") or ""
+    if given not in ("", get_str(known, "metadata", "name")):
+        known = None
+    name = given or get_str(known, "metadata", "name") or ""
     if not name and not is_reference(image):
         draft.leave(
             path,
@@ -39,19 +42,17 @@ def _image(draft: Draft, context: Context, image: str) -> None:
         draft.put((*_MODEL, "name"), {})  # which servers refuse, where they would take the image alone
         return
     name = name or image_model_name(image)
-    written = context.base_models.get((draft.namespace, name))
-    beside = None
-    if known is None and written is None:
+    stands = known or context.base_models.get((draft.namespace, name, image))
+    if stands is None:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
-        context.base_models[draft.namespace, name] = beside.value
+        stands = context.base_models[draft.namespace, name, image] = beside.value
         draft.beside.append(beside)
         for field in _COPIED:
             if draft.has("spec", field):
                 draft.give(("spec", field), beside, ("spec", field), keep=True)
-    target = beside.id if beside else object_id(AIM_MODEL.name, draft.namespace, name)
     draft.put((*_MODEL, "name"), name)
     draft.drop(path)
-    draft.account(path, target, ("spec", "image"), fate=Fate.RENAMED, reason="the image has a model of its own")
+    draft.account(path, id_of(stands), ("spec", "image"), fate=Fate.RENAMED, reason="the image has a model of its own")
     draft.note(
         path,
         f"the image gets the AIMModel {name}; spec.model of a service that exists can't change, so such a service has "

@@ -4,6 +4,8 @@ What the profile states is decided by the same mapping as in a migration in plac
 in the manifest.
 """
 
+from collections.abc import Mapping
+
 from aim_api.kinds import (
     AIM_CLUSTER_MODEL,
     AIM_CLUSTER_PROFILE,
@@ -12,10 +14,10 @@ from aim_api.kinds import (
     AIM_PROFILE,
     AIM_SERVICE_TEMPLATE,
 )
-from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_objects, get_str
+from aim_api.tree import Json, JsonObject, field_path, get, get_list, get_map, get_objects, get_str
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_merge, split_engine_args
-from aim_template_migration.mapping.fates import Fate
+from aim_template_migration.mapping.fates import Fate, field_of
 from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Draft
@@ -30,10 +32,15 @@ REDISCOVERY = (
     "by hand only where discovery can't run"
 )
 
-_FLAT = frozenset(row.path.removesuffix(".**").removeprefix("spec.") for row in TEMPLATE_FATES.fates if not row.served)
+_FLAT = frozenset(field_of(row.path).removeprefix("spec.") for row in TEMPLATE_FATES.fates if not row.served)
 """Fields that only G's examples show; they are those of a profile already."""
 
 _ENGINE_ARGS: Path = ("spec", "engineArgs")
+_CUSTOM_PROFILE: Path = ("spec", "customProfile")
+_CUSTOM_ARGUMENTS: Path = (*_CUSTOM_PROFILE, "engineArgs")
+_ARGUMENTS = field_path(_ENGINE_ARGS)
+_STATED = frozenset({"spec.acceleratorModel", "spec.acceleratorCount", "spec.engineEnv"})
+"""Fields that are in doubt only where the template states them and discovery found others: the leaf says so itself."""
 _GIVEN = ("aimId", "modelId", "modelSources", "precision")
 _DECIDED_HERE = frozenset({"caching", "containerEnv", "engineArgs"})
 _GAPS = {"spec.image": "image", "spec.aimId": "aimId", "spec.modelId": "modelId", "spec.modelSources": "modelSources"}
@@ -43,16 +50,22 @@ def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Convert one template."""
     to_kind(draft, (AIM_CLUSTER_PROFILE if cluster else AIM_PROFILE).name)
     mapped, given = _mapped(draft, context, cluster=cluster)
+    doubts = {problem.field: problem.message for problem in mapped.problems if problem.code == "ImputationNotSafe"}
     for name, source in accelerator_fields(draft, ("spec", "hardware")).items():
-        draft.move(source, ("spec", name))
-    draft.move(("spec", "customProfile", "envVars"), ("spec", "engineEnv"))
-    _environment(draft, mapped)
-    _engine_args(draft, mapped)
+        _move_known(draft, source, ("spec", name), doubts)
+    _move_known(draft, ("spec", "customProfile", "envVars"), ("spec", "engineEnv"), doubts)
+    _environment(draft, mapped, doubts.get(_ARGUMENTS, ""))
+    if _ARGUMENTS in doubts:
+        _leave_engine_args(draft, doubts)
+    else:
+        _engine_args(draft, mapped)
     _precision(draft, mapped)
+    decided = _DECIDED_HERE | {name for name in mapped.spec if f"spec.{name}" in _STATED and f"spec.{name}" in doubts}
     for name, value in mapped.spec.items():
         # A value that is stated stays as it is, even one of a wrong type.
-        if name not in _DECIDED_HERE and (is_empty(draft.get("spec", name)) or draft.get("spec", name) == "auto"):
+        if name not in decided and (is_empty(draft.get("spec", name)) or draft.get("spec", name) == "auto"):
             draft.put(("spec", name), value)
+    _given_decides(draft, given)
     _model_name(draft, mapped)
     _runtime_config(draft, context)
     if cluster and draft.has("spec", "caching"):
@@ -124,13 +137,23 @@ def _with_status(draft: Draft, context: Context, *, cluster: bool) -> JsonObject
     return {**draft.source, "metadata": {**metadata, "annotations": annotations}, "status": get_map(found, "status")}
 
 
-def _environment(draft: Draft, mapped: MappedProfile) -> None:
+def _move_known(draft: Draft, source: Path, target: Path, doubts: Mapping[str, str]) -> None:
+    """Carry a field, or leave it in its place where what discovery found says otherwise."""
+    doubt = doubts.get(field_path(target))
+    if doubt is None:
+        draft.move(source, target)
+    elif draft.has(*source):
+        draft.leave(source, doubt, f"state what is meant in {field_path(target)}, and remove {field_path(source)}")
+
+
+def _environment(draft: Draft, mapped: MappedProfile, doubt: str) -> None:
     """Carry the environment, with that of the runtime configs below it and without engine arguments."""
     source, target = ("spec", "env"), ("spec", "containerEnv")
     own = get_objects(draft.source, *source)
     if draft.given(*source) not in (None, own):
         return  # it is no environment, and so it stays where it is
     _, _, fault = split_engine_args(own)
+    fault = fault or doubt
     merged = get_objects(mapped.spec, "containerEnv")
     result: list[Json] = [*merged, *(item for item in own if fault and item.get("name") == ENGINE_ARGS)]
     draft.move(source, target)
@@ -145,10 +168,19 @@ def _environment(draft: Draft, mapped: MappedProfile) -> None:
         account_variable(draft, (*source, index), item, draft.id, env=place, arguments=_ENGINE_ARGS, fault=fault)
 
 
+def _leave_engine_args(draft: Draft, doubts: Mapping[str, str]) -> None:
+    """Leave every engine argument where it is stated, and have servers refuse the profile until it is decided."""
+    for path in (_CUSTOM_PROFILE, _CUSTOM_ARGUMENTS):
+        if draft.has(*path) and draft.given(*path) in ({}, None):
+            draft.drop(path, "it states nothing")
+    _move_known(draft, _CUSTOM_ARGUMENTS, _ENGINE_ARGS, doubts)
+    if draft.get(*_CUSTOM_PROFILE) is None:
+        draft.put(_CUSTOM_ARGUMENTS, {})  # no profile has this field, while it may have engine arguments of any type
+
+
 def _engine_args(draft: Draft, mapped: MappedProfile) -> None:
     """Carry the engine arguments of every place into one; the later of these places decides about one name."""
-    target = _ENGINE_ARGS
-    custom: Path = ("spec", "customProfile", "engineArgs")
+    target, custom = _ENGINE_ARGS, _CUSTOM_ARGUMENTS
     places = [place for place in (target, custom) if not is_empty(draft.given(*place))]
     if not all(isinstance(draft.given(*place), dict) for place in places):
         return  # what is no object stays where it is
@@ -177,6 +209,15 @@ def _precision(draft: Draft, mapped: MappedProfile) -> None:
         draft.account(path, draft.id, path, fate=Fate.TYPED)
     elif not is_empty(stated):
         draft.account(path, draft.id, path, fate=Fate.MAPPED, reason="the profile has the same field")
+
+
+def _given_decides(draft: Draft, given: JsonObject) -> None:
+    """Put the values that are given to correct what the manifest states."""
+    for name in ("image", "precision"):
+        path: Path = ("spec", name)
+        if name in given and draft.get(*path) != given[name]:
+            draft.put(path, given[name])
+            draft.account(path, draft.id, path, fate=Fate.TYPED, reason="the given values decide about it")
 
 
 def _model_name(draft: Draft, mapped: MappedProfile) -> None:
@@ -209,7 +250,9 @@ def _gaps(draft: Draft, mapped: MappedProfile, given: JsonObject) -> None:
         name = _GAPS.get(problem.field)
         if problem.code != "ImputationNotSafe" and not problem.field.startswith("status."):
             continue  # the leaf itself says so
-        if problem.field == "spec.precision" or (name and (name in given or not is_empty(draft.get("spec", name)))):
+        if problem.field == "spec.precision" or problem.field in _STATED:
+            continue
+        if name and (name in given or not is_empty(draft.get("spec", name))):
             continue
         advice = f"; state it by --values as {name}" if name else ""
         draft.need(tuple(problem.field.split(".")), f"{problem.message}{advice}", near=("kind",))

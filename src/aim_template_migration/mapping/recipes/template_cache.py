@@ -1,5 +1,7 @@
 """AIMTemplateCache: caching is enabled on the profile (G, "AIMTemplateCache → AIMProfileCache")."""
 
+from collections.abc import Sequence
+
 from aim_api.tree import Json, JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.engine_settings import merge_env
@@ -59,14 +61,27 @@ def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | 
         return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
     if found is None:
         return None, f"the input has no template and no profile {name}", request
-    sound = isinstance(found.value.get("spec", {}), dict) and _is_sound(get(found.value, *_CACHING))
+    return found, *_obstacle(draft, context, found.value, spec)
+
+
+def _obstacle(draft: Draft, context: Context, profile: JsonObject, spec: JsonObject) -> tuple[str, str]:
+    """Return what keeps a profile from getting the cache, with advice; both are empty where nothing does."""
+    name = get_str(spec, "templateName") or ""
+    if context.profiles_differ(NAMESPACED_PROFILES, draft.namespace, name):
+        advice = "rename one of them, so that the cache belongs to one"
+        return f"the input gives several profiles {name}, and nothing says which of them was cached", advice
+    sound = isinstance(profile.get("spec", {}), dict) and _is_sound(get(profile, *_CACHING))
     if not sound or not _is_sound({"env": spec.get("env")}):
         obstacle = "a profile has an object as its spec, and environments of downloads are lists of variables"
-        return found, obstacle, "mend spec.caching of the profile, or spec.env"
+        return obstacle, "mend spec.caching of the profile, or spec.env"
+    rival = _rival(get_objects(profile, *_CACHING, "env"), get_objects(spec, "env"))
+    if rival is not None:
+        obstacle = f"the profile's own cache has another value of the variable {rival} already"
+        return obstacle, "keep one of the values, in spec.caching.env of the profile or in spec.env of the cache"
     if get_str(spec, "mode") == "Dedicated":
         advice = "let the service make its cache, with spec.caching.mode: Dedicated"
-        return found, "a profile's own cache is shared, and this one is dedicated", advice
-    return found, "", ""
+        return "a profile's own cache is shared, and this one is dedicated", advice
+    return "", ""
 
 
 def _is_sound(caching: Json) -> bool:
@@ -74,8 +89,15 @@ def _is_sound(caching: Json) -> bool:
     return (caching is None or isinstance(caching, dict)) and (is_empty(env) or env == get_objects(caching, "env"))
 
 
+def _rival(before: Sequence[JsonObject], own: Sequence[JsonObject]) -> str | None:
+    """Return a variable that two environments of one cache state otherwise, where neither is to be lost."""
+    stated = {get_str(item, "name") or "": item for item in before}
+    last = {get_str(item, "name") or "": item for item in own}
+    return next((name for name, item in last.items() if name in stated and stated[name] != item), None)
+
+
 def _environment(draft: Draft, profile: Draft | Beside, spec: JsonObject) -> None:
-    """Merge the environment of the cache over that of the profile's own cache."""
+    """Add the environment of the cache to that of the profile's own cache."""
     place: Path = (*_CACHING, "env")
     own, before = get_objects(spec, "env"), get_objects(profile.value, *place)
     if not own:
