@@ -32,6 +32,10 @@ _TABLE = FateTable(
     ),
 )
 _SUCCEEDED = "succeeded"
+_AFTERWARDS = (
+    "this is the manifest of after the cutover, and there is no result of a commit; applied before the unit is cut "
+    "over, it rolls the workload"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class _Follower:
         draft = _cut_over(item.place.value, cut_over)
         self.writer.add(item, draft)
         if self._statuses is None:
-            self.writer.note(item, (), "there is no result of a commit; it matches only once the unit is cut over")
+            self.writer.note(item, (), _AFTERWARDS)
         change = change_of(item, draft)
         profile = object_id(AIM_PROFILE.name, cut_over.service.namespace, unit.resolved_profile)
         template = object_id(AIM_SERVICE_TEMPLATE.name, cut_over.service.namespace, unit.resolved_profile)

@@ -1,10 +1,19 @@
 """The file of ``--values``: values that manifests lack, by the object that needs them."""
 
-from aim_api.tree import JsonObject
+from collections.abc import Iterable
+
+from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_SERVICE_TEMPLATE, AIM_PROFILE, AIM_SERVICE_TEMPLATE
+from aim_api.tree import JsonObject, get_str
 from aim_template_migration.manifests.nodes import ReadError
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.recipes.context import VALUE_FIELDS, Values, value_fields
+from aim_template_migration.mapping.recipes.draft import id_of, object_id
+from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 
+_BECOMES = {
+    AIM_SERVICE_TEMPLATE.name: AIM_PROFILE.name,
+    AIM_CLUSTER_SERVICE_TEMPLATE.name: AIM_CLUSTER_PROFILE.name,
+}
 _LISTS = frozenset({"modelSources"})
 
 
@@ -39,6 +48,33 @@ def parse_values(data: bytes) -> Values:
         _check(key, given)
         found[key] = given
     return Values(found)
+
+
+def superfluous(values: Values, objects: Iterable[JsonObject]) -> list[str]:
+    """Return the ids whose values no object has taken, nor stand for an object that was converted before.
+
+    Args:
+        values: the values, after a conversion.
+        objects: the objects of the input.
+    """
+    done: set[str] = set()
+    images: set[str] = set()
+    for value in objects:
+        kind, name = get_str(value, "kind") or "", get_str(value, "metadata", "name") or ""
+        if get_str(value, "apiVersion") == V1ALPHA2:
+            done |= {id_of(value), object_id(kind, "", name)}
+            images |= {get_str(value, "spec", "image") or ""} if kind in _BECOMES.values() else set()
+    return [
+        key
+        for key in sorted(values.by_id.keys() - values.used)
+        # A profile names no model, so that only the image tells that the model's values went into it.
+        if _converted(key) not in done and get_str(values.by_id[key], "image") not in images
+    ]
+
+
+def _converted(key: str) -> str:
+    kind, _, name = key.partition("/")
+    return f"{_BECOMES.get(kind, kind)}/{name}"
 
 
 def _check(key: str, given: JsonObject) -> None:

@@ -110,10 +110,10 @@ class FateTable:
     def find(self, path: Iterable[Key], value: Json = None) -> FieldFate | None:
         """Return the fate of the field at a concrete path, or None where the table does not know it.
 
-        An empty object or list where the table knows fields or items further down counts as known: it holds nothing. An
-        empty one of the other type is not known: it is no value of the field.
+        An empty object or list where the table knows fields or items further down counts as known: it holds nothing.
+        What is empty and of another type is not known: it is no value of the field.
         """
-        empty = _OBJECT if value == {} else _LIST if value == [] else ""
+        empty = _OBJECT if value == {} else _LIST if value == [] else _SINGLE if value == "" else ""
         return self._search(tuple(path), empty=empty)
 
     def misfit(self, path: tuple[Key, ...]) -> Misfit:
@@ -135,7 +135,7 @@ class FateTable:
             if below is None:
                 return everything.fate if everything else None
             node = below
-        if empty and (node.children or node.fate) and node.expected != empty:
+        if empty and node.expected != empty:
             return None
         everything = node.children.get("**", everything)
         if node.fate is None and everything is not None:

@@ -4,11 +4,18 @@ import json
 
 import pytest
 
-from tests.aim_template_migration.manifests.fuzz import Counts, convert_chunk, main
+from tests.aim_template_migration.manifests.fuzz import Counts, convert_chunk, convert_one, main
 
 THROUGH_THE_MAPPING = 20_000
 THROUGH_TEXT = 3_000
 PARTS = 4
+BROKEN_ONCE = (
+    *(2055269, 2069034, 2093131, 2117358, 2155966, 2236579, 2272059, 2279843, 2288358),
+    *(2061004, 2062846, 2093763, 2115318, 2154125, 2160846),
+    *(2008120, 2134400, 2294010, 2155820, 2208890),
+    *(2000647, 2005629),
+)
+"""Seeds that broke a property in the long run; each of their causes has a test of its own (test_found_at_random)."""
 
 
 def convert(part: int, whole: int, *, texts: bool) -> Counts:
@@ -17,6 +24,13 @@ def convert(part: int, whole: int, *, texts: bool) -> Counts:
     assert counts.inputs == size
     assert counts.objects > size
     return counts
+
+
+@pytest.mark.parametrize("seed", BROKEN_ONCE)
+def test_what_broke_a_property_once_holds(seed: int) -> None:
+    counts = Counts()
+    convert_one(seed, texts=False, counts=counts)
+    assert counts.inputs == 1
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ def test_every_row_says_why_and_refuses_with_a_known_code():
         (("spec", "adapters"), [], "spec.adapters[].**"),
         (("spec", "env", 0, "value"), "x", "spec.env[].**"),
         (("spec", "template"), [], None),
+        (("spec", "resources"), "", None),
         (("spec", "template", "name"), {}, None),
         (("spec", "env"), {}, None),
         (("spec", "resources"), [], None),

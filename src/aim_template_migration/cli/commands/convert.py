@@ -29,7 +29,7 @@ from aim_template_migration.manifests.converting import Conversion, ConvertedFil
 from aim_template_migration.manifests.files import FileError, InputFile, Inputs, read_inputs, replace_in_place
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.following import Followed, follow_plan
-from aim_template_migration.manifests.given_values import ValuesError, parse_values
+from aim_template_migration.manifests.given_values import ValuesError, parse_values, superfluous
 from aim_template_migration.manifests.joining import joined
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.nodes import ReadError
@@ -57,7 +57,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 def _converted_inputs(arguments: ConvertArguments, inputs: Inputs, console: Console) -> int:
     files, faults = read_manifests(inputs, _NOT_WRITTEN)
-    conversion = _followed(arguments, files) if arguments.plan else _converted(arguments, files, console)
+    conversion = _followed(arguments, files, console) if arguments.plan else _converted(arguments, files, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
         console.note(str(finding))
@@ -113,7 +113,8 @@ def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], conso
                 conversion = convert_files(files, _options(arguments, values, live))
             finally:
                 cluster.close()
-    for unused in sorted(values.by_id.keys() - values.used):
+    objects = (place.value for file in files for place in objects_of(file.manifest))
+    for unused in superfluous(values, objects):
         console.warn(f"{arguments.values}: the values of {unused} were not used; no object of the input needed them")
     return conversion
 
@@ -155,11 +156,17 @@ def _live(cluster: Cluster, namespace: str) -> Live:
     return look_up
 
 
-def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile]) -> Conversion:
+def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:
     assert arguments.plan is not None
     with translated():
         plan = read_plan(arguments.plan)
     statuses = _statuses(arguments.result, plan)
+    if statuses is None:
+        console.warn(
+            f"there is no result of a commit of {plan.path}, so these are the manifests of after the cutover, not of "
+            "the cluster as it is: apply none of them before apply --commit has cut over its unit (--result names the "
+            "result)"
+        )
     return follow_plan(files, Followed(plan.plan, statuses, arguments.namespace))
 
 

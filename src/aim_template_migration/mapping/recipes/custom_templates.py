@@ -145,7 +145,11 @@ class _Template:
     def _covered(self) -> None:
         target: Path = ("spec", "profiles", "derivedFrom")
         for path in (("name",), *(path for path, _ in _SELECTING)):
-            self._account(path, self._draft.id, target, _COVERED)
+            if isinstance(get(self._item, *path), dict | list):
+                reason = "it is a single value in v1alpha1, and no object of its own stands for the template"
+                self._draft.leave((*self._place, *path), reason, "remove it", fate=Fate.REFUSED)
+            else:
+                self._account(path, self._draft.id, target, _COVERED)
         for name in ("aimId", "modelId"):
             self._account((name,), self._draft.id, ("spec", "profiles", "overrides", name), "the model states the same")
         self._type_is_inherited()

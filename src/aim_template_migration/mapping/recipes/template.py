@@ -181,9 +181,9 @@ def _leave_engine_args(draft: Draft, doubts: Mapping[str, str]) -> None:
 def _engine_args(draft: Draft, mapped: MappedProfile) -> None:
     """Carry the engine arguments of every place into one; the later of these places decides about one name."""
     target, custom = _ENGINE_ARGS, _CUSTOM_ARGUMENTS
-    places = [place for place in (target, custom) if not is_empty(draft.given(*place))]
-    if not all(isinstance(draft.given(*place), dict) for place in places):
+    if not all(isinstance(draft.given(*place), dict | None) for place in (target, custom)):
         return  # what is no object stays where it is
+    places = [place for place in (target, custom) if draft.given(*place)]
     merged = deep_merge(get_map(draft.source, *target), get_map(mapped.spec, "engineArgs"))
     if draft.has(*target):
         draft.drop(custom)

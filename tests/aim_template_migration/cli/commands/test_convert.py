@@ -349,6 +349,29 @@ def test_values_fill_what_the_manifests_lack(aim, tmp_path):
     assert "the values of AIMService/other were not used" in ran.err
 
 
+def test_values_of_what_is_converted_already_are_no_matter(aim, tmp_path):
+    path, values = tmp_path / "manifests.yaml", tmp_path / "values.yaml"
+    head = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {{name: {}, namespace: a}}\nspec: {}\n"
+    path.write_text(
+        head.format("AIMServiceTemplate", "t", "{modelName: m, precision: fp8}")
+        + "---\n"
+        + head.format("AIMServiceTemplate", "u", "{modelName: elsewhere, precision: fp8, modelId: o/m}")
+        + "---\n"
+        + head.format("AIMService", "s", "{model: {name: m}, overrides: {engineArgs: {a: '1'}}}")
+    )
+    known = "aimId: o/f, modelId: o/m, modelSources: [{modelId: o/m, sourceUri: 'hf://o/m'}]"
+    values.write_text(
+        f"AIMServiceTemplate/a/t: {{image: 'r/i:1', {known}}}\nAIMModel/elsewhere: {{image: 'r/i:2', {known}}}\n"
+        "AIMService/s: {profileName: t}\nAIMService/b/s: {profileName: t}\n"
+    )
+    assert aim("convert", path, "--values", values, "--in-place").code == 0
+    ran = aim("convert", path, "--values", values, "--check")
+    assert (ran.code, ran.out) == (0, "")
+    assert [line for line in ran.err.splitlines() if "not used" in line] == [
+        f"warning: {values}: the values of AIMService/b/s were not used; no object of the input needed them"
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -455,7 +478,8 @@ def test_a_manifest_follows_its_plan(aim, cluster, planned):
     plan, path = planned
     ran = aim("convert", path, "--plan", plan, "-n", "team-a")
     assert ran.code == 0, ran.err
-    assert "there is no result of a commit" in ran.err
+    assert "these are the manifests of after the cutover, not of the cluster as it is" in ran.err
+    assert f"{path}:2: note: this is the manifest of after the cutover" in ran.err
     assert ran.out.startswith("# ours\napiVersion: aim.eai.amd.com/v1alpha2\n")
     objects = aim("convert", path, "--plan", plan, "-n", "team-a", "-o", "json").document["items"]
     service, profile = objects
