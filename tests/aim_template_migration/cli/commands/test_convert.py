@@ -326,6 +326,34 @@ def test_the_ledger_is_private_and_accounts_for_every_leaf(aim, manifest, tmp_pa
     assert (lost["line"], lost["fate"], lost["lost"]) == (10, "needsDecision", True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "metadata", "spec", "field", "reason"),
+    [
+        ("AIMService", "{name: a}", "{model: {name: m}, template: []}", "spec.template", "spec.template is an object"),
+        ("AIMService", "{name: a}", "{model: {name: m}, caching: x}", "spec.caching", "spec.caching is an object"),
+        ("AIMModel", "{name: a}", "{image: i, customTemplates: {a: b}}", "spec.customTemplates", "is a list"),
+        ("AIMService", "{name: a}", "[]", "spec", "spec is an object"),
+        ("AIMService", "{name: a, labels: 3}", "{model: {name: m}}", "metadata.labels", "metadata.labels is an object"),
+    ],
+)
+def test_parts_of_a_wrong_type_are_named_and_stay(aim, tmp_path, kind, metadata, spec, field, reason):
+    path, ledger = tmp_path / "manifest.yaml", tmp_path / "ledger.json"
+    path.write_text(f"apiVersion: aim.eai.amd.com/v1alpha1\nkind: {kind}\nmetadata: {metadata}\nspec: {spec}\n")
+    ran = aim("convert", path, "--ledger", ledger)
+    assert ran.code == 3
+    line = next(line for line in ran.err.splitlines() if "here it is" in line)
+    assert field in line
+    assert reason in line
+    assert spec.partition(", ")[2].rstrip("}") in ran.out
+    written = json.loads(ledger.read_text())
+    leaves_lost = [entry["field"] for entry in written.get("entries", ()) if entry.get("lost")]
+    assert any(name.startswith(field) for name in [*leaves_lost, *(need["field"] for need in written.get("needs", ()))])
+    path.write_text(ran.out)
+    assert aim("convert", path, "--check").out == ""
+    refused = aim("validate", path)
+    assert (refused.code, field in refused.out) == (3, True)
+
+
 def test_values_fill_what_the_manifests_lack(aim, tmp_path):
     path, values = tmp_path / "template.yaml", tmp_path / "values.yaml"
     path.write_text(
