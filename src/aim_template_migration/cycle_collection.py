@@ -15,3 +15,14 @@ def without_cycle_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@contextlib.contextmanager
+def rare_cycle_collection() -> Iterator[None]:
+    """Let the collector of reference cycles look a hundred times less often: of failures some may be left in a run."""
+    often = gc.get_threshold()
+    gc.set_threshold(often[0] * 100, *often[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*often)

@@ -1,14 +1,15 @@
 """What all units of one run share, and what one unit keeps while it runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from aim_api.kinds import Kind
+from aim_api.kinds import AIM_ARTIFACT, JOB, Kind
 from aim_api.tree import JsonObject
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.events import Listener, StepProgress, StepState
 from aim_template_migration.applying.failures import UnitStopped, refusal, stop_unit
-from aim_template_migration.applying.glimpses import read_glimpse
+from aim_template_migration.applying.glimpses import FreshGlimpses
 from aim_template_migration.applying.journal import Journal
 from aim_template_migration.applying.readiness import Missing
 from aim_template_migration.applying.revalidate import PinReading, Revalidator
@@ -65,6 +66,7 @@ class RunContext:
     journal: Journal
     clock: Clock
     revalidator: Revalidator
+    glimpses: FreshGlimpses
     gate: CutoverGate
     listener: Listener
     signal: StopSignal
@@ -171,19 +173,18 @@ class UnitState:
 
     def select(self, kind: Kind, label_selector: str) -> list[JsonObject]:
         """Return the live objects of a kind in the unit's namespace with some labels; raises as ``read`` does."""
-        try:
+        with self._listing(kind):
             return self.context.cluster.list(kind, self.namespace, label_selector=label_selector, within=self._left)
-        except RequestError as error:
-            raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
 
-    def glimpse(self, kind: Kind) -> list[JsonObject]:
-        """Return identity, owners, age and source of the live objects of a kind; raises as ``read`` does."""
-        try:
-            return self.context.cluster.list_reduced(
-                kind, self.namespace, lambda item: item, within=self._left, decode=read_glimpse
-            )
-        except RequestError as error:
-            raise refusal(error, verb="listing", object_id=f"{kind.name}/{self.namespace}", dry_run=False) from error
+    def same_source(self, sources: Iterable[str]) -> list[JsonObject]:
+        """Return the live artifacts that hold some sources, at a glance; raises as ``read`` does."""
+        with self._listing(AIM_ARTIFACT):
+            return self.context.glimpses.artifacts(self.namespace, sources, within=self._left)
+
+    def owned_jobs(self, owners: Iterable[str]) -> list[JsonObject]:
+        """Return the live Jobs that have owners with some UIDs, at a glance; raises as ``read`` does."""
+        with self._listing(JOB):
+            return self.context.glimpses.jobs(self.namespace, owners, within=self._left)
 
     def read_pin(self, pin: Pin) -> PinReading:
         """Read one pinned object, and keep what was read; raises as ``read`` does."""
@@ -264,6 +265,17 @@ class UnitState:
             if clock.monotonic() >= deadline:
                 return missing, unread
             wait = min(2 * wait, LONGEST_POLL_SECONDS)
+
+    @contextmanager
+    def _listing(self, kind: Kind) -> Iterator[None]:
+        """Turn what keeps a list from being read into the end of the unit, or of the run."""
+        object_id = f"{kind.name}/{self.namespace}"
+        try:
+            yield
+        except RequestError as error:
+            raise refusal(error, verb="listing", object_id=object_id, dry_run=False) from error
+        except TimeoutError as error:
+            raise stop_unit("UnreadableAnswer", f"listing of {object_id} got no answer in time") from error
 
     @property
     def _left(self) -> float | None:

@@ -13,6 +13,7 @@ from aim_template_migration.applying.edits import edited_bodies, made_automatic,
 from aim_template_migration.applying.engine import Engine
 from aim_template_migration.applying.events import Listener, RunStarted, UnitFinished, undisturbed
 from aim_template_migration.applying.failures import RunFault, RunStopped
+from aim_template_migration.applying.glimpses import FreshGlimpses
 from aim_template_migration.applying.journal import Journal, JournalError
 from aim_template_migration.applying.lock import LOCK_NAME, ApplyLock, LockHeldError
 from aim_template_migration.applying.plan_files import (
@@ -39,6 +40,7 @@ from aim_template_migration.applying.schedule import CutoverGate
 from aim_template_migration.applying.selection import ApplyOptions, baseline_of, endings_of_others, select_units
 from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.applying.writer import Writer
+from aim_template_migration.cycle_collection import rare_cycle_collection
 from aim_template_migration.documents.plan import API_VERSION, Plan, Unit
 from aim_template_migration.documents.private_files import PrivateFileError, require_private_directory
 from aim_template_migration.documents.result import (
@@ -200,9 +202,10 @@ class _Run:
             running.record(others)
             for ending in others:
                 self.listener(UnitFinished(ending))
-            Engine(context, running, parallel=self.options.parallel, fail_fast=self.options.fail_fast).run(
-                self.selected
-            )
+            with rare_cycle_collection():
+                Engine(context, running, parallel=self.options.parallel, fail_fast=self.options.fail_fast).run(
+                    self.selected
+                )
             return self._end(journal, running)
 
     @property
@@ -254,6 +257,7 @@ class _Run:
             journal=journal,
             clock=self.clock,
             revalidator=Revalidator(cluster, plan, settings, self.clock, edited),
+            glimpses=FreshGlimpses(cluster, self.clock),
             gate=CutoverGate(unit.id for unit in self.selected),
             listener=self.listener,
             signal=self.signal,

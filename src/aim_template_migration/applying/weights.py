@@ -1,9 +1,10 @@
 """The weights that must not download again: artifacts, their claims, and download Jobs (R, "Cache behavior")."""
 
-from aim_api.kinds import AIM_ARTIFACT, JOB, PVC
+from aim_api.kinds import AIM_ARTIFACT, PVC
 from aim_api.tree import JsonObject, get_objects, get_str
 from aim_template_migration.applying.context import KnownSources, UnitState
 from aim_template_migration.applying.failures import stop_unit
+from aim_template_migration.applying.glimpses import owner_uids
 from aim_template_migration.applying.readiness import artifact_fault, pvc_fault, unpinned_artifact
 from aim_template_migration.documents.plan import PinnedArtifact
 
@@ -70,7 +71,7 @@ def require_no_earlier_download(state: UnitState, cache: JsonObject) -> None:
         UnitStopped: there is such a download; or it can't be read.
     """
     born, uid = get_str(cache, "metadata", "creationTimestamp") or "", get_str(cache, "metadata", "uid")
-    owned = [item for item in _same_source(state) if uid in _owners(item)]
+    owned = [item for item in _same_source(state) if uid in owner_uids(item)]
     if owned:
         raise stop_unit("DownloadStarted", unpinned_artifact(owned, _uids(state)))
     for job in _jobs(state):
@@ -90,8 +91,7 @@ def _uids(state: UnitState) -> frozenset[str]:
 
 
 def _same_source(state: UnitState) -> list[JsonObject]:
-    sources = {artifact.source_uri for artifact in _pinned(state)}
-    return [item for item in state.glimpse(AIM_ARTIFACT) if get_str(item, "spec", "sourceUri") in sources]
+    return state.same_source({artifact.source_uri for artifact in _pinned(state)})
 
 
 def _download_jobs(state: UnitState) -> frozenset[str]:
@@ -100,9 +100,4 @@ def _download_jobs(state: UnitState) -> frozenset[str]:
 
 def _jobs(state: UnitState) -> list[JsonObject]:
     """Return the Jobs that the pinned artifacts own."""
-    pinned = _uids(state)
-    return [job for job in state.glimpse(JOB) if not pinned.isdisjoint(_owners(job))]
-
-
-def _owners(obj: JsonObject) -> list[str]:
-    return [get_str(owner, "uid") or "" for owner in get_objects(obj, "metadata", "ownerReferences")]
+    return state.owned_jobs(_uids(state))

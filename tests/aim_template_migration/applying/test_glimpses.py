@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from aim_template_migration.applying.glimpses import read_glimpse
+from aim_template_migration.applying.glimpses import Glimpses, read_glimpse
 
 ARTIFACT = {
     "apiVersion": "aim.eai.amd.com/v1alpha1",
@@ -40,3 +40,11 @@ def test_what_has_another_shape_is_read_whole(other):
 def test_what_is_no_json_raises():
     with pytest.raises(msgspec.DecodeError):
         read_glimpse(msgspec.Raw(b'{"metadata": '))
+
+
+def test_objects_are_found_by_each_of_their_keys_in_the_order_of_the_list():
+    jobs = [{"name": name, "owners": owners} for name, owners in (("a", "x"), ("b", "xy"), ("c", "y"), ("d", ""))]
+    found = Glimpses(jobs, lambda job: job["owners"])
+    assert found.of("yx") == jobs[:3]
+    assert found.of("y") == jobs[1:3]
+    assert found.of("z") == found.of(()) == []
