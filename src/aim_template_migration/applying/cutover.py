@@ -100,11 +100,11 @@ def _require_pinned(state: UnitState, role: str) -> PinReading:
 
 def _note_workload(state: UnitState, service: PinReading) -> None:
     """Journal the workload before the cutover; it must be as planned, and Ready (R, "Dry-run and commit")."""
-    isvc = _require_pinned(state, "inferenceService").raw
-    if isvc is None or condition_status(isvc, "Ready") != "True":
+    isvc = _require_pinned(state, "inferenceService")
+    if isvc.observed is None or condition_status(isvc.observed.obj, "Ready") != "True":
         raise stop_unit("InferenceServiceNotReady", f"{state.confirm_step.inference_service.id} is not Ready")
     state.workload_before = read_workload(state, isvc)
-    require_comparable(state, isvc, state.workload_before)
+    require_comparable(state, isvc.observed.obj, state.workload_before)
     sanitised = service.observed.obj if service.observed else {}
     tested: JsonObject = {
         "spec": digest(get(sanitised, "spec")),

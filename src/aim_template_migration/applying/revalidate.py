@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aim_api.kinds import CRD, Kind
-from aim_api.tree import JsonObject, get_str
+from aim_api.tree import JsonObject, get_map, get_str
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.failures import refusal, stop_unit
 from aim_template_migration.applying.fences import Breach, Live, check_membership, check_pin
@@ -23,7 +23,7 @@ from aim_template_migration.documents.plan import Pin, Plan, Reference, Unit
 from aim_template_migration.documents.result import Identity
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import NotFound, RequestError
-from aim_template_migration.planning.assess import assess_unit
+from aim_template_migration.planning.assess import Judgement, judge_unit
 from aim_template_migration.planning.content import pin_of
 from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespace
 from aim_template_migration.planning.reduction import reduce
@@ -32,6 +32,7 @@ from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScop
 
 MEMBERSHIP_AGE_SECONDS = 30.0
 _KEPT_NAMESPACES = 16
+_DESIRED_METADATA = ("labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp")
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,16 @@ class PinReading:
 def _is_unchanged(known: Observed, obj: JsonObject) -> bool:
     """Return whether an object still is what was read before.
 
-    Its version alone does not tell: a definition that gains a default changes what is read of a stored object.
+    Its version alone does not tell: a definition that gains a default changes what is read of a stored object. And the
+    proof that nothing rolled rests on labels, annotations, owners and finalizers, which cost little to compare.
     """
     version = get_str(obj, "metadata", "resourceVersion")
     if not version or (known.uid, known.resource_version) != (get_str(obj, "metadata", "uid"), version):
         return False
-    return known.obj.get("spec") == obj.get("spec")
+    if known.obj.get("spec") != obj.get("spec"):
+        return False
+    before, now = get_map(known.obj, "metadata"), get_map(obj, "metadata")
+    return all(before.get(key) == now.get(key) for key in _DESIRED_METADATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ class Revalidator:
 
         Args:
             pin: which one.
-            known: an earlier reading of it; where UID, resourceVersion and spec are the same, nothing of it changed.
+            known: an earlier reading of it; it is returned where UID, resourceVersion, spec and desired metadata are
+                still the same, as nothing changed then.
             within: limits the read, its repeats included, in seconds; None for no limit.
 
         Raises:
@@ -197,7 +203,7 @@ class Revalidator:
                 return Breach("PinReplaced", f"{CRD.name}/{crd.name} {what} since the plan was made")
         return None
 
-    def _classify(self, unit: Unit, readings: Sequence[PinReading]) -> Unit:
+    def _classify(self, unit: Unit, readings: Sequence[PinReading]) -> Judgement:
         below = self._namespace(unit.id.split("/")[1])
         parts: dict[bool, tuple[list[Observed], list[tuple[Kind, str]]]] = {True: ([], []), False: ([], [])}
         for reading in readings:
@@ -210,7 +216,7 @@ class Revalidator:
         snapshot = Snapshot(
             fresh_cluster(self._cluster_objects(), *parts[False]), (fresh_namespace(below, *parts[True]),)
         )
-        return assess_unit(snapshot, self._settings, unit.id, self._edited)
+        return judge_unit(snapshot, self._settings, unit.id, self._edited)
 
     def _namespace(self, name: str) -> NamespaceScope:
         with self._lock:

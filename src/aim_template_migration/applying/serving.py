@@ -11,9 +11,10 @@ from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.workload import nothing_to_compare, workload_facts
 from aim_template_migration.documents.result import WorkloadFacts
 from aim_template_migration.planning.reduction import reduce
+from aim_template_migration.planning.snapshot import Observed
 
 
-def read_workload(state: UnitState, isvc: JsonObject | None = None) -> WorkloadFacts:
+def read_workload(state: UnitState, isvc: PinReading | None = None) -> WorkloadFacts:
     """Read the pinned InferenceService, the Deployment that was pinned with it and its pods; return their facts.
 
     Args:
@@ -24,10 +25,10 @@ def read_workload(state: UnitState, isvc: JsonObject | None = None) -> WorkloadF
         UnitStopped: the InferenceService is gone, or something can't be read.
     """
     reference = state.confirm_step.inference_service
-    live = isvc or state.read(INFERENCE_SERVICE, reference.name)
-    if live is None:
+    (live,) = (isvc,) if isvc is not None else state.read_pins("inferenceService")
+    if live.observed is None:
         raise stop_unit("RolloutDetected", f"{reference.id} is gone", halts=True)
-    return facts_of(live, state.read_pins("deployment"), state.select(POD, pod_selector(reference.name)))
+    return _facts(live.observed, state.read_pins("deployment"), state.select(POD, pod_selector(reference.name)))
 
 
 def pod_selector(inference_service: str) -> str:
@@ -37,8 +38,11 @@ def pod_selector(inference_service: str) -> str:
 
 def facts_of(isvc: JsonObject, deployments: Iterable[PinReading], pods: list[JsonObject]) -> WorkloadFacts:
     """Return the facts of an InferenceService, with the one of the pinned Deployments that it owns (pure)."""
-    # Sanitised, since digests of the facts are written down.
-    return workload_facts(reduce(INFERENCE_SERVICE, isvc).obj, _owned_deployment(isvc, deployments), pods)
+    return _facts(reduce(INFERENCE_SERVICE, isvc), deployments, pods)  # sanitised: digests of it are written down
+
+
+def _facts(isvc: Observed, deployments: Iterable[PinReading], pods: list[JsonObject]) -> WorkloadFacts:
+    return workload_facts(isvc.obj, _owned_deployment(isvc.obj, deployments), pods)
 
 
 def require_comparable(state: UnitState, isvc: JsonObject, facts: WorkloadFacts) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from aim_api.kinds import AIM_SERVICE
 from aim_api.tree import JsonObject
-from aim_template_migration.documents.plan import Disposition, Finding, Imputation, Target, Unit
+from aim_template_migration.documents.plan import Disposition, Finding, Imputation, Pin, Target, Unit
 from aim_template_migration.planning.after_expiry import after_expiry
 from aim_template_migration.planning.case import Case, finding, open_case
 from aim_template_migration.planning.checks.pipeline import accepts_observed_generation, already_migrated
@@ -80,9 +80,24 @@ def assess(snapshot: Snapshot, settings: Settings) -> Assessment:
     )
 
 
-def assess_unit(
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a classification of one service decides: a unit without what only those who read a plan look at.
+
+    Attributes:
+        outcome: as the unit has it.
+        reasons: likewise.
+        pins: likewise.
+    """
+
+    outcome: str
+    reasons: tuple[Finding, ...]
+    pins: tuple[Pin, ...]
+
+
+def judge_unit(
     snapshot: Snapshot, settings: Settings, unit_id: str, planned: Mapping[str, JsonObject] | None = None
-) -> Unit:
+) -> Judgement:
     """Classify one service, in the same way as ``assess`` does it among all others.
 
     Args:
@@ -100,10 +115,10 @@ def assess_unit(
     if service is None:
         raise KeyError(unit_id)
     draft = _draft(snapshot, settings, service, planned)
-    if draft.findings:
-        return _unit(draft)
-    partners = [draft, *(_draft(snapshot, settings, other, planned) for other in _sharing(scope, draft))]
-    return _unit(next(item for item in _settled(partners) if item.case.service is service))
+    if not draft.findings:
+        partners = [draft, *(_draft(snapshot, settings, other, planned) for other in _sharing(scope, draft))]
+        draft = next(item for item in _settled(partners) if item.case.service is service)
+    return Judgement(outcome(draft.findings), draft.findings, pins_of(draft.case))
 
 
 def _draft(
