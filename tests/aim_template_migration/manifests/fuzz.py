@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,14 @@ CHUNK = 1000
 SOUND_EVERY = 10
 """Of so many inputs through the mapping one is a valid one, whose outcome is compared with the server's rules."""
 MOST_FAILURES = 20
+COLUMNS = {
+    "converted": "converted",
+    "unchanged": "stays",
+    "needsDecision": "to be decided",
+    "refused": "no counterpart",
+    "valueNeeded": "value needed",
+}
+"""The outcomes of an object through the mapping, and what the page about the long run calls them."""
 
 
 @dataclass(slots=True)
@@ -130,6 +138,14 @@ def answer(given: argparse.Namespace, counts: Counts, seconds: float) -> str:
     return f"{json.dumps(found, indent=2)}\n"
 
 
+def table(outcomes: Mapping[str, int]) -> str:
+    """Return the table of outcomes as the page about the long run has it."""
+    kinds = sorted({outcome.partition(" ")[0] for outcome in outcomes})
+    rows = [[kind, *(f"{outcomes.get(f'{kind} {name}', 0):,}" for name in COLUMNS)] for kind in kinds]
+    head = f"| kind | {' | '.join(COLUMNS.values())} |\n|---|{'---:|' * len(COLUMNS)}\n"
+    return "".join([head, *(f"| {' | '.join(row)} |\n" for row in rows)])
+
+
 def main(arguments: list[str]) -> int:
     """Run from the command line; return 1 where something failed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -139,7 +155,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--text", action="store_true", help="through text, not only through the mapping")
     parser.add_argument("--file", type=Path, help="write the counts so far to this file, after every thousand inputs")
+    parser.add_argument("--table", type=Path, help="print the table of outcomes of the counts in this file instead")
     given = parser.parse_args(arguments)
+    if given.table:
+        sys.stdout.write(table(json.loads(given.table.read_bytes())["outcomes"]))
+        return 0
     started = time.monotonic()
     counts = Counts()
     for counts in run(given.count, given.seed, given.jobs, texts=given.text, seconds=given.seconds):

@@ -1,6 +1,7 @@
 """Many random inputs through the mapping and through text: each gives a result or a refusal that is named."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +67,15 @@ def test_a_run_answers_with_its_counts(capsys: pytest.CaptureFixture[str]) -> No
     found = json.loads(capsys.readouterr().out)
     assert (found["through"], found["seed"], found["inputs"], found["failures"]) == ("mapping", 3, 12, 0)
     assert sum(found["outcomes"].values()) >= found["objects"] > 12
+
+
+def test_the_table_of_a_page_is_made_from_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = tmp_path / "counts.json"
+    counts.write_text(json.dumps({"outcomes": {"AIMService converted": 1234, "AIMModel refused": 2}}))
+    assert main(["--table", str(counts)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "| kind | converted | stays | to be decided | no counterpart | value needed |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| AIMModel | 0 | 0 | 0 | 2 | 0 |",
+        "| AIMService | 1,234 | 0 | 0 | 0 | 0 |",
+    ]
