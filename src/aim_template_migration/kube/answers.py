@@ -116,16 +116,18 @@ def no_usable_answer(
 
 def warnings_of(raw: RawAnswer, redact: Redact) -> tuple[str, ...]:
     """Return the texts of the Warning headers (RFC 7234, 299 - "text")."""
-    texts = [match for value in raw.headers.get("warning", ()) for match in _WARNING.findall(value)]
+    if "warning" not in raw.headers:
+        return ()
+    texts = [match for value in raw.headers["warning"] for match in _WARNING.findall(value)]
     return tuple(redact(re.sub(r"\\(.)", r"\1", text)) for text in texts)
 
 
 def _check_asked_for(request: PreparedRequest, status: int, body: JsonObject) -> None:
-    if request.kind == VERSION_INFORMATION:
+    if request.kind is VERSION_INFORMATION:
         return
     if (body.get("apiVersion"), body.get("kind")) != (request.kind.api_version, request.kind.name):
         raise no_usable_answer(request, f"the answer is no {request.kind.api_version} {request.kind.name}", status)
-    if request.kind != SELF_SUBJECT_ACCESS_REVIEW and _identity(body) != (request.namespace, request.name):
+    if request.kind is not SELF_SUBJECT_ACCESS_REVIEW and _identity(body) != (request.namespace, request.name):
         raise no_usable_answer(request, "the answer is another object", status)
 
 

@@ -57,13 +57,20 @@ def encode_request(
     Raises:
         ValueError: the target or a header would be read as something else.
     """
-    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in headers)]
-    if body is not None:
-        lines.append(f"Content-Length: {len(body)}")
-    if not _TARGET.fullmatch(target) or _FORBIDDEN.search("".join(lines)):
-        raise ValueError("a header or the target of a request holds a character that may not stand there")
-    head = "\r\n".join(lines).encode() + b"\r\n\r\n"
-    return head + body if body else head
+    if not _TARGET.fullmatch(target) or _FORBIDDEN.search(method):
+        raise ValueError("the target of a request holds a character that may not stand there")
+    first, fields = f"{method} {target} HTTP/1.1\r\n".encode(), _encode_fields(host, tuple(headers))
+    if body is None:
+        return b"%b%b\r\n" % (first, fields)
+    return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, fields, len(body), body)
+
+
+@lru_cache(maxsize=8)  # all requests of a run have the same few
+def _encode_fields(host: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+    lines = [f"Host: {host}", *(f"{name}: {value}" for name, value in headers)]
+    if _FORBIDDEN.search("".join(lines)):
+        raise ValueError("a header of a request holds a character that may not stand there")
+    return "".join(f"{line}\r\n" for line in lines).encode()
 
 
 def exchange(stream: Stream, request: bytes, in_time: Callable[[], None]) -> tuple[RawAnswer, bool]:
