@@ -10,10 +10,11 @@ import msgspec
 from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get_bool
 from aim_template_migration.kube.answers import Answer, RawAnswer, interpret, warnings_of
-from aim_template_migration.kube.listing import PAGE_SIZE, ListReader, Page, PageSizes, read_page
+from aim_template_migration.kube.listing import PAGE_SIZE, ListReader, Page, PageSizes, objects_of, read_page
 from aim_template_migration.kube.requests import (
     DEFAULT_TIMEOUT,
     LIST_TIMEOUT,
+    Action,
     PreparedRequest,
     build_access_review,
     build_create,
@@ -103,6 +104,41 @@ class Cluster:
             NotServed: the server does not serve the kind at this version.
         """
 
+        def keep(action: Action, items: list[msgspec.Raw]) -> list[T]:
+            return [reduce(item) for item in objects_of(action, kind, items, decode)]
+
+        pages = self.list_pages(
+            kind,
+            namespace,
+            keep,
+            label_selector=label_selector,
+            field_selector=field_selector,
+            page_size=page_size,
+            within=within,
+        )
+        return [kept for page in pages for kept in page]
+
+    def list_pages(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        keep: Callable[[Action, list[msgspec.Raw]], T],
+        *,
+        label_selector: str | None = None,
+        field_selector: str | None = None,
+        page_size: int = PAGE_SIZE,
+        within: float | None = None,
+    ) -> list[T]:
+        """Return what ``keep`` gave for each page of a list, whose objects nobody has looked at yet.
+
+        ``keep`` gets the list's action, for messages, and the objects as JSON, for ``listing.objects_of``. When the
+        snapshot expires the list starts again, and what ``keep`` gave before is dropped.
+
+        Raises:
+            IncompleteList: the list ended early or was no consistent snapshot.
+            NotServed: the server does not serve the kind at this version.
+        """
+
         def build(limit: int, token: str | None) -> PreparedRequest:
             return build_list(
                 kind,
@@ -115,9 +151,7 @@ class Cluster:
             )
 
         until = None if within is None else self._sender.monotonic() + within
-        return ListReader(
-            partial(self._page, until), build, reduce, kind, self._page_sizes, page_size, decode=decode
-        ).read()
+        return ListReader(partial(self._page, until), build, keep, kind, self._page_sizes, page_size).read()
 
     def prepare_create(self, kind: Kind, body: JsonObject, namespace: str | None, *, dry_run: bool) -> PreparedRequest:
         """Build the creation of ``body`` without sending it."""

@@ -5,7 +5,7 @@ error that names the kind and the namespace. When the snapshot is lost (410, or 
 starts again from its first page; the continue token that Kubernetes offers for an inconsistent rest is not used.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -15,7 +15,7 @@ from aim_api.kinds import Kind
 from aim_api.tree import Json, JsonObject, get_str
 from aim_template_migration.kube.answers import RawAnswer, Redact, check_status, no_usable_answer
 from aim_template_migration.kube.errors import Gone, IncompleteList
-from aim_template_migration.kube.requests import PreparedRequest
+from aim_template_migration.kube.requests import Action, PreparedRequest
 
 PAGE_SIZE = 500
 """Objects asked for at once, as kubectl does."""
@@ -29,6 +29,7 @@ RESTARTS = 3
 _SMALLEST_PAGE = 20
 
 T = TypeVar("T")
+Text = TypeVar("Text", msgspec.Raw, memoryview)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,11 @@ def read_page(request: PreparedRequest, raw: RawAnswer, redact: Redact) -> Page:
     try:
         answer = _decoder.decode(raw.body)
     except msgspec.ValidationError as error:
-        raise _incomplete(request, "the answer is no list with items") from error
+        raise _incomplete(request.action, "the answer is no list with items") from error
     except (msgspec.DecodeError, RecursionError) as error:
         raise no_usable_answer(request, f"the answer ({raw.status}) is not JSON, or was cut off", raw.status) from error
     if (answer.api_version, answer.kind) != (request.kind.api_version, f"{request.kind.name}List"):
-        raise _incomplete(request, f"the answer is a {answer.api_version} {answer.kind}, another kind of list")
+        raise _incomplete(request.action, f"the answer is a {answer.api_version} {answer.kind}, another kind of list")
     metadata = answer.metadata
     return Page(
         items=answer.items,
@@ -120,25 +121,23 @@ class ListReader(Generic[T]):
     Attributes:
         fetch: sends the request for one page and returns the page, repeating it as a read.
         build: makes the request for the page of at most so many objects, after a continue token.
-        reduce: what to keep of each object; the object itself is dropped. It runs again for objects that were
-            reduced before a restart, so it must have no effect but its result.
+        keep: what to keep of a page, whose objects are not decoded yet and are dropped afterwards. It runs again for
+            pages that were read before a restart, so what it gave for those must do no harm.
         kind: the kind that is listed.
         sizes: how many objects of a kind fit into a page.
         page_size: objects to ask for at once at most.
-        decode: turns the JSON of an object into a value; it may leave out what ``reduce`` does not look at.
     """
 
     fetch: Callable[[PreparedRequest], Page]
     build: Callable[[int, str | None], PreparedRequest]
-    reduce: Callable[[JsonObject], T]
+    keep: Callable[[Action, list[msgspec.Raw]], T]
     kind: Kind
     sizes: PageSizes
     page_size: int = PAGE_SIZE
-    decode: Callable[[msgspec.Raw], Json] = msgspec.json.decode
     _tokens: set[str] = field(default_factory=set)
 
     def read(self) -> list[T]:
-        """Return what ``reduce`` made of every object, in the server's order.
+        """Return what ``keep`` made of each page, in the server's order.
 
         Raises:
             IncompleteList: the list ended early, was inconsistent, or its snapshot was lost again and again.
@@ -150,7 +149,7 @@ class ListReader(Generic[T]):
             except _SnapshotLostError:
                 continue
         text = f"its snapshot expired before the end, {RESTARTS + 1} times over; try again when the server is quieter"
-        raise _incomplete(self.build(self.page_size, None), text)
+        raise _incomplete(self.build(self.page_size, None).action, text)
 
     def _read_snapshot(self) -> list[T]:
         results: list[T] = []
@@ -167,43 +166,48 @@ class ListReader(Generic[T]):
             snapshot = page.resource_version
             self.sizes.learn(self.kind, page)
             self._check_end(request, page)
-            results.extend(self._reduced(request, page))
+            results.append(self.keep(request.action, page.items))
             token = page.continue_token
             if not token:
                 return results
 
     def _check_end(self, request: PreparedRequest, page: Page) -> None:
         if not page.continue_token and page.remaining:
-            raise _incomplete(request, f"the server ended it although {page.remaining} objects remain")
+            raise _incomplete(request.action, f"the server ended it although {page.remaining} objects remain")
         if page.continue_token and page.continue_token in self._tokens:
-            raise _incomplete(request, "the server gave the same continue token twice")
+            raise _incomplete(request.action, "the server gave the same continue token twice")
         self._tokens.add(page.continue_token)
 
-    def _reduced(self, request: PreparedRequest, page: Page) -> list[T]:
-        """Decode and reduce one object after the other, so that a page never exists decoded as a whole."""
-        kind, api_version, namespace = self.kind.name, self.kind.api_version, request.namespace
-        reduce, decode = self.reduce, self.decode
-        results: list[T] = []
-        for item in page.items:
-            try:
-                decoded = decode(item)
-            except (msgspec.MsgspecError, RecursionError) as error:
-                raise _incomplete(request, "an item is not valid JSON") from error
-            results.append(reduce(_checked(request, kind, api_version, namespace, decoded)))
-        return results
+
+def objects_of(
+    action: Action, kind: Kind, texts: Iterable[Text], decode: Callable[[Text], Json] = msgspec.json.decode
+) -> Iterator[JsonObject]:
+    """Yield the objects of a page one after the other, so that a page never exists decoded as a whole.
+
+    Args:
+        action: the list that the page belongs to.
+        kind: the kind that is listed; built-in lists leave apiVersion and kind out of their items.
+        texts: the objects as JSON.
+        decode: turns an object's JSON into a value; it may leave out what is not looked at.
+
+    Raises:
+        IncompleteList: an item is not JSON, or no such object.
+    """
+    name, api_version, namespace = kind.name, kind.api_version, action.namespace
+    for text in texts:
+        try:
+            item = decode(text)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _incomplete(action, "an item is not valid JSON") from error
+        metadata = item.get("metadata") if isinstance(item, dict) else None
+        if not isinstance(item, dict) or not isinstance(metadata, dict) or not get_str(metadata, "name"):
+            raise _incomplete(action, "an item is no object with a name")
+        if item.setdefault("kind", name) != name or item.setdefault("apiVersion", api_version) != api_version:
+            raise _incomplete(action, "an item is of another kind or version")
+        if namespace is not None and metadata.get("namespace") != namespace:
+            raise _incomplete(action, "an item is of another namespace")
+        yield item
 
 
-def _checked(request: PreparedRequest, kind: str, api_version: str, namespace: str | None, item: Json) -> JsonObject:
-    """Return the item as an object of the kind; built-in lists leave apiVersion and kind out of their items."""
-    metadata = item.get("metadata") if isinstance(item, dict) else None
-    if not isinstance(item, dict) or not isinstance(metadata, dict) or not get_str(metadata, "name"):
-        raise _incomplete(request, "an item is no object with a name")
-    if item.setdefault("kind", kind) != kind or item.setdefault("apiVersion", api_version) != api_version:
-        raise _incomplete(request, "an item is of another kind or version")
-    if namespace is not None and metadata.get("namespace") != namespace:
-        raise _incomplete(request, "an item is of another namespace")
-    return item
-
-
-def _incomplete(request: PreparedRequest, text: str) -> IncompleteList:
-    return IncompleteList(request.action, f"the list cannot be relied on: {text}")
+def _incomplete(action: Action, text: str) -> IncompleteList:
+    return IncompleteList(action, f"the list cannot be relied on: {text}")

@@ -4,8 +4,12 @@ A list that is forbidden, ends early or is only partly readable is an error that
 cluster connection raises it. Raw objects are dropped as soon as they are reduced.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+import msgspec
 
 from aim_api.kinds import (
     AIM_CLUSTER_PROFILE,
@@ -24,7 +28,9 @@ from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity, Finding
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import Forbidden, NotFound, NotServed
+from aim_template_migration.kube.listing import objects_of
 from aim_template_migration.kube.permissions import DEFINED_KINDS, KUBE_SYSTEM, LISTED_KINDS
+from aim_template_migration.kube.requests import Action
 from aim_template_migration.kube.side_by_side import ahead, side_by_side
 from aim_template_migration.planning.reduction import read_object, reduce
 from aim_template_migration.planning.snapshot import ClusterScope, NamespaceScope, Observed, index
@@ -47,6 +53,11 @@ READERS = 4
 """Namespaces read at once: a small share of what an API server takes, and enough to hide its latency."""
 
 
+T = TypeVar("T")
+KeepPage = Callable[[Kind, Action, list[msgspec.Raw]], T]
+"""Takes a page over: its kind, the list that it belongs to, and its objects as JSON."""
+
+
 class PlanningError(Exception):
     """A plan can't be made; the message is one sentence with the object, the reason and the next step."""
 
@@ -64,6 +75,21 @@ class Definitions:
     identity: ClusterIdentity
     schemas: dict[str, JsonObject]
     warnings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NamespacePages(Generic[T]):
+    """A namespace whose pages somebody else looks at.
+
+    Attributes:
+        name: its name.
+        pages: what stands for each of its pages, in order.
+        terminating: whether it is being deleted.
+    """
+
+    name: str
+    pages: tuple[T, ...]
+    terminating: bool
 
 
 def read_identity(cluster: Cluster) -> ClusterIdentity:
@@ -134,9 +160,8 @@ def read_namespace(cluster: Cluster, namespace: str) -> NamespaceScope:
         ClusterError: the namespace or a list in it can't be read whole.
     """
     found = read_namespace_object(cluster, namespace)
-    terminating = get_str(found, "metadata", "deletionTimestamp") is not None
     objects = (item for kind in NAMESPACED_KINDS for item in _list(cluster, kind, namespace))
-    return NamespaceScope(namespace, objects, terminating=terminating)
+    return NamespaceScope(namespace, objects, terminating=_is_terminating(found))
 
 
 def read_namespace_object(cluster: Cluster, namespace: str) -> JsonObject:
@@ -155,15 +180,47 @@ def read_namespace_object(cluster: Cluster, namespace: str) -> JsonObject:
         raise PlanningError(message) from None
 
 
+def read_pages(cluster: Cluster, namespace: str, keep: KeepPage[T]) -> NamespacePages[T]:
+    """Read one namespace without looking at its objects: what ``keep`` gives for each page stands for the page.
+
+    Raises:
+        PlanningError: the namespace does not exist.
+        ClusterError: the namespace or a list in it can't be read whole.
+    """
+    found = read_namespace_object(cluster, namespace)
+    pages: list[T] = []
+    for kind in NAMESPACED_KINDS:
+        pages += _served(lambda kind: cluster.list_pages(kind, namespace, partial(keep, kind)), kind)
+    return NamespacePages(namespace, tuple(pages), terminating=_is_terminating(found))
+
+
+def reduced_page(kind: Kind, action: Action, texts: Iterable[memoryview]) -> list[Observed]:
+    """Return the reduced objects of a page that ``read_pages`` has read.
+
+    Raises:
+        IncompleteList: an item is not JSON, or no such object.
+    """
+    reduced = (_reduced(kind, obj) for obj in objects_of(action, kind, texts, read_object))
+    return [item for item in reduced if item is not None]
+
+
+def _is_terminating(namespace: JsonObject) -> bool:
+    return get_str(namespace, "metadata", "deletionTimestamp") is not None
+
+
 def _list(cluster: Cluster, kind: Kind, namespace: str | None) -> Iterable[Observed]:
-    """List one kind; where the cluster does not serve it there is none, which the check of the CRDs reports."""
+    def read(kind: Kind) -> list[Observed | None]:
+        return cluster.list_reduced(kind, namespace, lambda obj: _reduced(kind, obj), decode=read_object)
+
+    return (item for item in _served(read, kind) if item is not None)
+
+
+def _served(read: Callable[[Kind], list[T]], kind: Kind) -> list[T]:
+    """Read one kind; where the cluster does not serve it there is none, which the check of the CRDs reports."""
     try:
-        items = cluster.list_reduced(kind, namespace, lambda obj: _reduced(kind, obj), decode=read_object)
+        return read(kind)
     except NotServed:
-        if kind is AIM_SERVICE:
-            return _list(cluster, AIM_SERVICE.at(LEGACY_VERSION), namespace)
-        return ()
-    return (item for item in items if item is not None)
+        return _served(read, AIM_SERVICE.at(LEGACY_VERSION)) if kind is AIM_SERVICE else []
 
 
 def _reduced(kind: Kind, obj: JsonObject) -> Observed | None:

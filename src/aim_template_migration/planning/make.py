@@ -17,12 +17,11 @@ from aim_template_migration.documents.plan import (
 )
 from aim_template_migration.documents.plan_text import content_digest, plan_text
 from aim_template_migration.kube import Cluster
-from aim_template_migration.planning.assess import assess
+from aim_template_migration.planning.classifying import namespace_texts
 from aim_template_migration.planning.destination import Destination, Memory
-from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope, read_namespaces
+from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope
 from aim_template_migration.planning.parts import Parts
 from aim_template_migration.planning.settings import Settings
-from aim_template_migration.planning.snapshot import Snapshot
 from aim_template_migration.version import __version__
 
 BACKUP_FILE = "backup.yaml"
@@ -73,15 +72,29 @@ def make_plan(cluster: Cluster, settings: Settings, *, now: datetime, plan_id: s
 
 
 def write_plan(
-    cluster: Cluster, settings: Settings, destination: Destination, *, now: datetime, plan_id: str
+    cluster: Cluster,
+    settings: Settings,
+    destination: Destination,
+    *,
+    now: datetime,
+    plan_id: str,
+    workers: int | None = 1,
 ) -> PlanOutline:
     """Read the selected namespaces and write the files of the plan.
 
     The rules look at one namespace at a time, and so do the reading and the writing: what a namespace held is dropped
     before the next, so that memory does not grow with the fleet.
 
+    Args:
+        cluster: the connection.
+        settings: what the administrator chose.
+        destination: where the files go.
+        now: the time of the plan.
+        plan_id: its id.
+        workers: how many processes classify; 1 is this process alone, None as many as the fleet is worth.
+
     Raises:
-        PlanningError: a namespace does not exist, or none was named.
+        PlanningError: a namespace does not exist, or none was named; a worker was ended.
         ClusterError: something can't be read whole.
         OSError: the destination can't be written.
     """
@@ -92,8 +105,8 @@ def write_plan(
         scope = read_cluster_scope(cluster)
         parts.warnings += scope.warnings
         names = tuple(sorted(set(settings.namespaces)))
-        for namespace in read_namespaces(cluster, names):
-            parts.add(assess(Snapshot(scope, (namespace,)), settings), len(scope.warnings))
+        for text in namespace_texts(cluster, scope, settings, names, workers=workers):
+            parts.add(text)
         head = Plan(
             schema=SCHEMA_URI,
             api_version=API_VERSION,

@@ -104,14 +104,14 @@ class _Object(TypedDict, total=False):
     status: _Status
 
 
-def reader_of(shape: type) -> Callable[[msgspec.Raw], Json]:
+def reader_of(shape: type) -> Callable[[msgspec.Raw | memoryview], Json]:
     """Return a reader that builds of an object only what ``shape`` has; what has another shape is read whole.
 
     The reader raises ``MsgspecError`` for what is not JSON, and ``RecursionError`` for what is nested too deeply.
     """
     decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(shape)
 
-    def read_part(text: msgspec.Raw) -> Json:
+    def read_part(text: msgspec.Raw | memoryview) -> Json:
         try:
             return cast("Json", decoder.decode(text))
         except msgspec.ValidationError:

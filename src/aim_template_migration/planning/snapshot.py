@@ -204,6 +204,11 @@ class NamespaceScope:
         self._objects = index(objects)
         self._lookups: dict[tuple[str, str], dict[str, tuple[Observed, ...]]] = {}
 
+    @property
+    def size(self) -> int:
+        """How many objects were read."""
+        return sum(map(len, self._objects.values()))
+
     def all(self, kind: Kind) -> Iterable[Observed]:
         """Return the objects of a kind, by name."""
         return self._objects.get(kind.name, {}).values()

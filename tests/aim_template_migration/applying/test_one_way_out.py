@@ -26,6 +26,6 @@ def test_only_the_writer_sends_writes():
 def test_a_cluster_has_no_other_way_to_write():
     public = {name for name in vars(Cluster) if not name.startswith("_")}
     assert public == {
-        "requests_sent", "read_warnings", "server_version", "get", "list", "list_reduced", "access_review",
-        "prepare_create", "prepare_json_patch", "send", "close",
+        "requests_sent", "read_warnings", "server_version", "get", "list", "list_reduced", "list_pages",
+        "access_review", "prepare_create", "prepare_json_patch", "send", "close",
     }  # fmt: skip

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import threading
 from datetime import UTC, datetime
 
 import pytest
@@ -11,25 +10,8 @@ import pytest
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
-from benchmarks.page_server import PageCore, one_namespace, serving, space_name
-
-SERVICES, NAMESPACES = 3, 6
-SOON = 20
-"""Seconds within which a command must have ended; a request that it waited for would take a minute."""
-
-
-class FallingSilent(PageCore):
-    """Answers until it is silenced; from then on, requests in the fleet's namespaces stay open without a byte."""
-
-    def __init__(self, session):
-        super().__init__(session, NAMESPACES)
-        self.silent, self.asked, self.over = False, threading.Event(), threading.Event()
-
-    def handle(self, request):
-        if self.silent and f"/namespaces/{space_name(0)[:-6]}" in request.target:
-            self.asked.set()
-            self.over.wait()
-        return super().handle(request)
+from benchmarks.page_server import one_namespace, serving
+from tests.aim_template_migration.cli.silence import SERVICES, SOON, FallingSilent, namespaces, plan_options
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +28,6 @@ def kubeconfig(core, tmp_path):
     with serving(core, tmp_path) as path:
         yield path
         core.over.set()
-
-
-def namespaces():
-    return tuple(space_name(number) for number in range(NAMESPACES))
 
 
 def plan_of(kubeconfig, directory):
@@ -77,9 +55,7 @@ def interrupted(core, number, *arguments):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_plan_that_reads_namespaces(core, kubeconfig, tmp_path, number):
     core.silent = True
-    names = [part for name in namespaces() for part in ("--namespace", name)]
-    options = ["--runtime-projection-mode", "Both", "--kubeconfig", kubeconfig, "--output-dir", tmp_path / "made"]
-    assert interrupted(core, number, "plan", *options, *names) == (130, "interrupted")
+    assert interrupted(core, number, "plan", *plan_options(kubeconfig, tmp_path / "made")) == (130, "interrupted")
     assert [path.name for path in tmp_path.iterdir()] == ["kubeconfig"]
 
 

@@ -55,7 +55,14 @@ def _write(arguments: PlanArguments) -> PlanOutline:
     )
     try:
         with new_directory(arguments.output_dir) as directory:
-            outline = write_plan(cluster, settings, directory, now=datetime.now(UTC), plan_id=secrets.token_hex(8))
+            outline = write_plan(
+                cluster,
+                settings,
+                directory,
+                now=datetime.now(UTC),
+                plan_id=secrets.token_hex(8),
+                workers=arguments.workers,
+            )
             _require_services(outline, arguments.namespaces)
         return outline
     finally:

@@ -12,10 +12,11 @@ from aim_template_migration.cli.options.shared import (
     declare_output,
     read_connection,
 )
-from aim_template_migration.cli.options.values import explicit_namespaces
+from aim_template_migration.cli.options.values import explicit_namespaces, positive
 
 Mode = Literal["Exhaustive", "Reduced", "Both"]
 _MODES: dict[str, Mode] = {"Exhaustive": "Exhaustive", "Reduced": "Reduced", "Both": "Both"}
+_MOST_WORKERS = 16
 _MODE_HELP = "the operator's exact runtime projection mode: Exhaustive, Reduced or Both (case-sensitive)"
 
 
@@ -29,6 +30,7 @@ class PlanArguments:
         output_dir: the plan directory to make.
         accept_observed_generation: take status.observedGeneration for a proof of the bridge.
         require_automatic: let manual units change the exit code.
+        workers: how many processes classify, None for as many as the fleet is worth.
         connection: how to reach the cluster.
     """
 
@@ -37,6 +39,7 @@ class PlanArguments:
     output_dir: Path
     accept_observed_generation: bool
     require_automatic: bool
+    workers: int | None
     connection: ConnectionArguments
 
 
@@ -58,6 +61,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="take status.observedGeneration for a proof of the bridge where it sets no condition BridgeCompatible",
     )
     group.add_argument("--require-automatic", action="store_true", help="exit 3 where a unit is manual")
+    group.add_argument(
+        "--workers",
+        type=_workers,
+        metavar="N",
+        help="processes that classify namespaces; 1 needs the least memory (default: for a large fleet several, as "
+        "processors and memory allow)",
+    )
     declare_connection(parser)
     declare_output(parser)
 
@@ -68,6 +78,13 @@ def declare_namespaces(group: "argparse._ArgumentGroup") -> None:
         "-n", "--namespace", action="append", metavar="NS", help="namespace to read; repeatable; required"
     )
     group.add_argument("-A", "--all-namespaces", action="store_true", help=argparse.SUPPRESS)
+
+
+def _workers(text: str) -> int:
+    number = positive(text)
+    if number > _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {_MOST_WORKERS}, the most processes that are started")
+    return number
 
 
 def read_mode(text: str | None) -> Mode:
@@ -105,5 +122,6 @@ def read(parsed: argparse.Namespace) -> PlanArguments:
         output_dir=directory,
         accept_observed_generation=parsed.accept_observed_generation,
         require_automatic=parsed.require_automatic,
+        workers=parsed.workers,
         connection=read_connection(parsed),
     )
