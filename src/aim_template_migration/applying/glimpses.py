@@ -4,11 +4,13 @@ These lists are read several times for each unit and hold what all units of the 
 is not even built, units that ask for one at the same moment share one answer, and each looks up in it what is its own.
 """
 
-import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
@@ -18,6 +20,8 @@ from aim_api.tree import Json, JsonObject, get_objects, get_str
 from aim_template_migration.applying.clock import Clock
 from aim_template_migration.applying.shared_reading import SharedReading
 from aim_template_migration.kube import Cluster
+from aim_template_migration.kube.listing import objects_of
+from aim_template_migration.kube.requests import Action
 from aim_template_migration.planning.reduction import reader_of
 
 if TYPE_CHECKING:
@@ -45,7 +49,9 @@ class _Glimpse(TypedDict, total=False):
     spec: _Spec
 
 
-_KEPT_LISTS = 32
+_KEPT_LISTS = 16
+_REMEMBERED_BYTES = 8 << 20
+"""The JSON of longer lists is forgotten, and they are decoded each time."""
 
 read_glimpse = reader_of(_Glimpse)
 """Reads an object's identity, owners, age and source."""
@@ -72,6 +78,14 @@ class Glimpses:
         return [self.objects[place] for place in sorted(places)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one page, or a whole list, was: its objects, and their JSON as long as that is to be remembered."""
+
+    texts: list[msgspec.Raw]
+    objects: list[JsonObject]
+
+
 class RepeatedList:
     """One list that is read again and again: what is the same JSON as the last time is not decoded and indexed anew.
 
@@ -82,7 +96,7 @@ class RepeatedList:
         """Take what is listed."""
         self._kind = kind
         self._namespace = namespace
-        self._texts: list[msgspec.Raw] = []
+        self._before = _Seen([], [])
         self._glimpses = Glimpses((), _KEYS[kind])
 
     def read(self, cluster: Cluster, within: float | None) -> Glimpses:
@@ -91,19 +105,33 @@ class RepeatedList:
         Raises:
             RequestError: it can't be read whole.
         """
-        before, known = self._texts, self._glimpses.objects
-        texts: list[msgspec.Raw] = []
+        place = size = 0
 
-        def decode(text: msgspec.Raw) -> Json:
-            place = len(texts)
-            texts.append(text)
-            return known[place] if place < len(before) and before[place] == text else read_glimpse(text)
+        def keep(action: Action, texts: list[msgspec.Raw]) -> _Seen:
+            nonlocal place, size
+            size += sum(memoryview(text).nbytes for text in texts)
+            objects = self._objects(action, texts, place)
+            place += len(texts)  # where the list begins again it fits nothing, so that all is decoded
+            return _Seen(texts if size <= _REMEMBERED_BYTES else [], objects)
 
-        objects = cluster.list_reduced(self._kind, self._namespace, lambda item: item, within=within, decode=decode)
-        self._texts = texts[len(texts) - len(objects) :]  # what was read before the list began again counts for nothing
-        if len(objects) != len(known) or not all(map(operator.is_, objects, known)):
-            self._glimpses = Glimpses(objects, _KEYS[self._kind])
+        pages = cluster.list_pages(self._kind, self._namespace, keep, within=within)
+        now = _Seen([text for page in pages for text in page.texts], [obj for page in pages for obj in page.objects])
+        same = len(now.objects) == len(self._before.objects) and all(map(is_, now.objects, self._before.objects))
+        if not same:
+            self._glimpses = Glimpses(now.objects, _KEYS[self._kind])
+        self._before = now
         return self._glimpses
+
+    def _objects(self, action: Action, texts: list[msgspec.Raw], place: int) -> list[JsonObject]:
+        """Return the objects of a page: those of the last time where their JSON is the same, at the same place."""
+        before = self._before.texts[place : place + len(texts)]
+        known = self._before.objects[place : place + len(before)]
+        if texts == before:
+            return known
+        objects: list[JsonObject] = []
+        for text, earlier, obj in zip_longest(texts, before, known):
+            objects += (obj,) if text == earlier else objects_of(action, self._kind, (text,), read_glimpse)
+        return objects
 
 
 class FreshGlimpses:

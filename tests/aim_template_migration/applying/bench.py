@@ -23,7 +23,7 @@ from aim_template_migration.documents.plan import decode_plan, encode_plan
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.documents.result import decode_result
 from aim_template_migration.kube.answers import Answer
-from aim_template_migration.kube.errors import AlreadyExists, Invalid, NotFound, OutcomeUnknown
+from aim_template_migration.kube.errors import Action, AlreadyExists, Invalid, NotFound, OutcomeUnknown
 from aim_template_migration.kube.requests import build_create, build_json_patch
 from aim_template_migration.planning.make import make_plan
 from tests.support.fleet import NOW, Fleet, FleetCluster, condition, happy_fleet, owner
@@ -178,6 +178,11 @@ class BenchCluster(FleetCluster):
             found = super().list_reduced(kind, namespace, lambda obj: obj)
         key, _, value = (label_selector or "").partition("=")
         return [reduce(obj) for obj in found if not key or obj["metadata"].get("labels", {}).get(key) == value]
+
+    def list_pages(self, kind, namespace, keep, *, within=None):
+        found = self.list_reduced(kind, namespace, lambda obj: obj, within=within)
+        texts = [msgspec.Raw(msgspec.json.encode(obj)) for obj in found]
+        return [keep(Action("list", kind.name, namespace), texts)]
 
     def list(self, kind, namespace=None, *, label_selector=None, within=None, **_):
         return self.list_reduced(kind, namespace, lambda obj: obj, label_selector=label_selector, within=within)

@@ -224,3 +224,14 @@ def test_a_failed_reading_leaves_the_next_one_as_fresh_as_ever(crowd):
     with pytest.raises(Forbidden):
         repeated.read(crowd.cluster, None)
     assert [item["metadata"]["name"] for item in repeated.read(crowd.cluster, None).objects] == ["a", "d"]
+
+
+def test_the_json_of_a_long_list_is_not_kept(crowd, monkeypatch):
+    monkeypatch.setattr("aim_template_migration.applying.glimpses._REMEMBERED_BYTES", 200)
+    crowd.held.set()
+    repeated = RepeatedList(AIM_ARTIFACT, "n")
+    crowd.later = [page("a", token="x"), page("b", "c"), page("a", token="x"), page("b", "c"), page("b"), page("b")]
+    first, second, short, again = (repeated.read(crowd.cluster, None) for _ in range(4))
+    assert [item["metadata"]["name"] for item in second.objects] == ["a", "b", "c"]
+    assert not any(one is other for one, other in zip(first.objects[1:], second.objects[1:], strict=True))
+    assert (len(short.objects), again is short) == (1, True)
