@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from aim_api.bridge import PRESERVED_CONDITION
 from aim_api.kinds import AIM_PROFILE_CACHE, AIM_SERVICE
-from aim_api.tree import JsonObject, get_int, get_objects, get_str
+from aim_api.tree import JsonObject, get_int, get_str
 from aim_template_migration.applying.context import UnitState
 from aim_template_migration.applying.failures import UnitStopped, stop_unit
-from aim_template_migration.applying.readiness import Missing, condition_status
+from aim_template_migration.applying.observing import ResolvedTarget, not_observed, rival_profile
+from aim_template_migration.applying.readiness import Missing
 from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.serving import read_workload
 from aim_template_migration.applying.weights import know_sources, require_no_download, require_no_earlier_download
@@ -33,7 +33,7 @@ def confirm(state: UnitState, step: ConfirmNoRollout, before: WorkloadFacts) -> 
         service = _pinned_service(state, step)
         _require_no_change(state, before)
         state.resolved_profile = get_str(service, "status", "resolvedProfile", "name") or ""
-        missing = not_observed(service, step, state.cut_over_step.pinned_generation)
+        missing = _not_observed(state, service, step)
         if missing is None:
             require_no_download(state)
         return missing
@@ -57,9 +57,10 @@ def confirm_after_soak(state: UnitState, step: ConfirmNoRollout, before: Workloa
     def probe() -> Missing | None:
         service = _pinned_service(state, step)
         _require_no_change(state, before)
-        missing = not_observed(service, step, state.cut_over_step.pinned_generation)
+        missing = _not_observed(state, service, step)
         if missing is not None:
             return Missing(f"after the soak, {missing.message}", final=True)
+        _require_no_rival(state)
         require_no_download(state)
         return None
 
@@ -72,21 +73,9 @@ def _poll(state: UnitState, deadline: float, probe: Callable[[], Missing | None]
     state.poll("ConfirmNoRollout", code, deadline, probe, unread_code=code)
 
 
-def not_observed(service: JsonObject, step: ConfirmNoRollout, pinned: int) -> Missing | None:
-    """Return what is still missing before a cutover counts as observed (pure)."""
-    generation = get_int(service, "metadata", "generation")
-    observed = get_int(service, "status", "observedGeneration")
-    name = step.service.id
-    if generation != pinned or observed != pinned:
-        return Missing(f"{name}: observedGeneration is {observed}, generation {generation}, pinned {pinned}")
-    if condition_status(service, PRESERVED_CONDITION) == "False":
-        return Missing(f"{name}: the bridge reports {PRESERVED_CONDITION}=False ({_preserved_reason(service)})")
-    resolved = get_str(service, "status", "resolvedProfile", "name")
-    if resolved != step.profile_name:
-        return Missing(f"{name} resolves to profile {resolved or 'none'}, not {step.profile_name}")
-    if condition_status(service, "Ready") != "True":
-        return Missing(f"{name} is not Ready")
-    return None
+def _not_observed(state: UnitState, service: JsonObject, step: ConfirmNoRollout) -> Missing | None:
+    target = ResolvedTarget(state.profile_step.profile, state.profile_uid)
+    return not_observed(service, step, state.cut_over_step.pinned_generation, target)
 
 
 def halting(state: UnitState, stopped: UnitStopped) -> bool:
@@ -129,8 +118,27 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: 
     else:
         state.workload_before = baseline  # so that this run's result can be the next one's baseline
     _require_no_download_since_the_cache(state)
+    state.profile_uid = _uid_of_the_profile(state, readings)
     know_sources(state)  # what was there before that cutover is on no other record; from here on nothing may come
     confirm(state, step, baseline or read_workload(state))
+
+
+def _uid_of_the_profile(state: UnitState, readings: tuple[PinReading, ...]) -> str:
+    """Return the UID of the target profile as it was read just now; none where there is no such object."""
+    found = (reading.raw for reading in readings if reading.pin.reference.id == state.profile_step.profile.id)
+    return get_str(next(found, None) or {}, "metadata", "uid") or ""
+
+
+def _require_no_rival(state: UnitState) -> None:
+    """Hold the absence of an AIMProfile that would win over the cluster-scoped target.
+
+    Raises:
+        UnitStopped: ``PinAppeared``.
+    """
+    pin = rival_profile(state.unit, state.profile_step.profile)
+    breach = state.read_pin(pin).breach if pin else None
+    if breach is not None:
+        raise stop_unit(breach.code, breach.message)
 
 
 def _require_no_download_since_the_cache(state: UnitState) -> None:
@@ -170,15 +178,3 @@ def _require_pin_unexpired(step: CutOver, service: JsonObject) -> None:
     if generation > step.pinned_generation:
         message = f"its generation is {generation}, the pin was for {step.pinned_generation}"
         raise stop_unit("PinExpired", f"{step.service.id} was edited after its cutover: {message}")
-
-
-def _preserved_reason(service: JsonObject) -> str:
-    conditions = get_objects(service, "status", "conditions")
-    return next(
-        (
-            get_str(item, "reason") or "no reason given"
-            for item in conditions
-            if item.get("type") == PRESERVED_CONDITION
-        ),
-        "no reason given",
-    )

@@ -18,6 +18,7 @@ from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.targets import create_profile, create_profile_cache
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import (
+    STEP_NAMES,
     AnyStep,
     AwaitProfile,
     AwaitProfileCache,
@@ -123,7 +124,7 @@ class UnitRun:
 
     def _run_step(self, step: AnyStep) -> None:
         state, name = self._state, step_name(step)
-        if name == self._context.settings.stop_before:
+        if self._is_postponed(name):
             raise UnitStopped(Failure("StoppedBefore", f"stopped before {name}, as asked", status="skipped"))
         state.require_running()
         if state.dry_run and isinstance(step, _WAITS):
@@ -135,6 +136,11 @@ class UnitRun:
         self._perform(step)
         if not isinstance(step, ConfirmNoRollout):  # complete only once the soak is over
             self._complete(name)
+
+    def _is_postponed(self, name: str) -> bool:
+        """Whether the run stops before this step: the named one, or where the unit has none such, the next after it."""
+        postponed = self._context.settings.stop_before
+        return bool(postponed) and STEP_NAMES.index(name) >= STEP_NAMES.index(postponed)
 
     def _perform(self, step: AnyStep) -> None:
         state = self._state

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from aim_api.bridge import Pin
 from aim_api.tree import get, get_int, get_str, get_strings, has
-from aim_template_migration.applying.confirming import not_observed
-from aim_template_migration.applying.readiness import condition_status
+from aim_template_migration.applying.observing import ResolvedTarget, not_observed, rival_profile
+from aim_template_migration.applying.readiness import Missing, condition_status
 from aim_template_migration.applying.revalidate import PinReading
 from aim_template_migration.applying.workload import find_change
 from aim_template_migration.documents.plan import Finding
@@ -55,11 +55,20 @@ def _observed(migration: Migration, live: UnitLive) -> VerifiedFact:
             "rendering has resumed"
         )
         return VerifiedFact("CutoverObserved", migration.unit.id, holds=False, message=message)
-    missing = not_observed(service, step, pinned)
+    profile = migration.profile
+    uid = get_str(live.raw(profile.id) or {}, "metadata", "uid") or ""
+    missing = not_observed(service, step, pinned, ResolvedTarget(profile, uid)) or _rival(migration, live)
     if missing is not None:
         return VerifiedFact("CutoverObserved", migration.unit.id, holds=False, message=missing.message)
     message = f"generation and observedGeneration are {pinned}, as pinned; it resolves {step.profile_name} and is Ready"
     return VerifiedFact("CutoverObserved", migration.unit.id, holds=True, message=message)
+
+
+def _rival(migration: Migration, live: UnitLive) -> Missing | None:
+    """An AIMProfile that would win over the cluster-scoped target the next time that the service is resolved."""
+    pin = rival_profile(migration.unit, migration.profile)
+    breach = next((reading.breach for reading in live.pins if reading.pin == pin), None)
+    return Missing(f"{breach.message}; it wins over {migration.profile.id}") if breach else None
 
 
 def _workload_pins(live: UnitLive) -> Iterator[VerifiedFact]:

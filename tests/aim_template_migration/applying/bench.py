@@ -61,6 +61,7 @@ class Operator:
 
     def __init__(self) -> None:
         self.profiles = self.caches = self.services = True
+        self.resolved = None
 
     def react(self, fleet: Fleet) -> None:
         for obj in list(fleet.objects.values()):
@@ -114,7 +115,7 @@ class Operator:
     def _service(self, service) -> None:
         if "profile" in service["spec"]:
             service["status"]["observedGeneration"] = service["metadata"]["generation"]
-            service["status"]["resolvedProfile"] = {"name": service["spec"]["profile"]["name"]}
+            service["status"]["resolvedProfile"] = self.resolved or {"name": service["spec"]["profile"]["name"]}
 
 
 @dataclass

@@ -9,12 +9,11 @@ import msgspec
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
-from aim_api.kinds import AIM_SERVICE
 from aim_api.labels import EVICTION_PROTECTED
 from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.documents.plan import STEP_NAMES
-from aim_template_migration.planning.case import open_case
 from tests.aim_template_migration.applying.bench import Bench, unit_of
+from tests.aim_template_migration.applying.cluster_scope import on_cluster_scope
 from tests.support.fleet import condition, owner
 
 PROFILE = "AIMProfile/qwen3-32b-latency"
@@ -301,66 +300,48 @@ def test_a_planned_profile_that_has_vanished_is_not_made_anew(unplanned):
     assert (unit.code, bench.cluster.sent) == ("PinGone", [])
 
 
-def test_a_cluster_template_needs_no_profile_to_be_created(unplanned):
-    bench = unplanned
-    fleet = bench.fleet
-    template = fleet.only("AIMServiceTemplate")
-    fleet.remove("AIMServiceTemplate", "qwen3-32b-latency")
-    cluster_template = fleet.add(
-        "AIMClusterServiceTemplate", template["apiVersion"], "qwen3-32b-latency", manager="kubectl-create",
-        spec=template["spec"], status=template["status"],
-    )  # fmt: skip
-    service(bench)["status"]["resolvedTemplate"] = {
-        "name": "qwen3-32b-latency", "scope": "Cluster", "uid": cluster_template["metadata"]["uid"]
-    }  # fmt: skip
-    model = fleet.only("AIMModel")
-    fleet.remove("AIMModel", "qwen3-32b")
-    cluster_model = fleet.add(
-        "AIMClusterModel", model["apiVersion"], "qwen3-32b", manager="kubectl-create", spec=model["spec"],
-        status=model["status"],
-    )  # fmt: skip
-    service(bench)["status"]["resolvedModel"] = {
-        "name": "qwen3-32b", "scope": "Cluster", "uid": cluster_model["metadata"]["uid"]
-    }  # fmt: skip
-    fleet.only("AIMTemplateCache")["spec"]["templateScope"] = "Cluster"
-    snapshot = fleet.snapshot()
-    case = open_case(snapshot, fleet.settings(), snapshot.namespace("team-a").get(AIM_SERVICE, "qwen-chat"))
-    profile = fleet.add(
-        "AIMClusterProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", manager="kubectl-create",
-        spec=case.profile_body["spec"],
-    )  # fmt: skip
-    runtime = fleet.add(
-        "ClusterServingRuntime", "serving.kserve.io/v1alpha1", "qwen-runtime",
-        metadata={"ownerReferences": [owner(profile)]},
-    )  # fmt: skip
-    profile["status"] = {
-        "status": "Ready", "observedGeneration": 1, "projectedRuntimeName": runtime["metadata"]["name"],
-        "conditions": [condition("Ready"), condition("RuntimeProjected")],
-    }  # fmt: skip
-    bench.operator._cache = cluster_cache(bench)
-    plan = bench.plan()
-    (unit,) = plan.units
-    assert unit.outcome == "SharedNoRollout", unit.reasons
-    assert [target.id.split("/")[0] for target in plan.targets] == ["AIMProfileCache"]
-    outcome = bench.apply()
+@pytest.fixture
+def on_cluster_template(unplanned):
+    return on_cluster_scope(unplanned)
+
+
+def test_a_cluster_template_needs_no_profile_to_be_created(on_cluster_template):
+    outcome = on_cluster_template.apply()
     assert (unit_of(outcome).status, unit_of(outcome).message) == ("succeeded", "")
     assert unit_of(outcome).completed_steps == STEP_NAMES[1:]
-    assert not any(write.startswith("POST AIMProfile/") for write in bench.cluster.writes)
+    assert not any(write.startswith("POST AIMProfile/") for write in on_cluster_template.cluster.writes)
 
 
-def cluster_cache(bench):
-    """Let the operator adopt the one artifact for a cache whose profile is cluster-scoped."""
+@pytest.mark.parametrize("step", STEP_NAMES[:-1])
+def test_a_unit_without_the_named_step_stops_before_the_next_one(on_cluster_template, step):
+    unit = unit_of(on_cluster_template.apply(stop_before=step))
+    assert (unit.status, unit.code) == ("skipped", "StoppedBefore")
+    assert unit.completed_steps == STEP_NAMES[1 : STEP_NAMES.index(step)]
+    assert bool(on_cluster_template.cluster.writes) == (step not in STEP_NAMES[:3])
 
-    def adopt(fleet, cache):
-        artifact = fleet.only("AIMArtifact")
-        claim = artifact["status"]["persistentVolumeClaim"]
-        entry = {"uid": artifact["metadata"]["uid"], "persistentVolumeClaim": claim}
-        cache["status"] = {
-            "status": "Ready", "observedGeneration": 1, "artifacts": {artifact["metadata"]["name"]: entry},
-            "conditions": [condition("Ready")],
-        }  # fmt: skip
 
-    return adopt
+def test_a_profile_that_would_win_over_the_cluster_one_must_stay_absent(on_cluster_template):
+    bench = on_cluster_template
+    rival = ("AIMProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", "team-a")
+    bench.clock.on_sleep = lambda: bench.fleet.add(*rival, manager="kubectl-create", spec={})
+    unit = unit_of(bench.apply(soak_seconds=5))
+    assert (unit.status, unit.code) == ("failed", "PinAppeared")
+    assert "AIMProfile/team-a/qwen3-32b-latency has appeared" in unit.message
+
+
+@pytest.mark.parametrize(
+    ("resolved", "said"),
+    [
+        ({"name": "qwen3-32b-latency", "scope": "Namespace"}, "of scope Namespace, not AIMClusterProfile/"),
+        ({"name": "qwen3-32b-latency", "scope": "Cluster", "uid": "other"}, "with UID other, not "),
+    ],
+)
+def test_the_very_profile_of_the_plan_must_be_resolved(on_cluster_template, resolved, said):
+    bench = on_cluster_template
+    bench.operator.resolved = resolved
+    unit = unit_of(bench.apply())
+    assert (unit.status, unit.code) == ("failed", "CutoverNotObserved")
+    assert said in unit.message
 
 
 def test_services_that_share_a_template_share_the_targets(several):

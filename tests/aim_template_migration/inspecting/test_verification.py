@@ -11,7 +11,9 @@ from aim_template_migration.inspecting.proof import pods_that_hold
 from aim_template_migration.inspecting.verification import all_hold
 from aim_template_migration.kube.errors import Forbidden, ServiceUnavailable
 from aim_template_migration.kube.requests import Action
-from tests.aim_template_migration.inspecting.scenes import PROFILE, SERVICE
+from tests.aim_template_migration.applying.bench import Bench
+from tests.aim_template_migration.applying.cluster_scope import on_cluster_scope
+from tests.aim_template_migration.inspecting.scenes import PROFILE, SERVICE, Scene
 from tests.support.fleet import condition, owner
 
 FACTS = [
@@ -136,6 +138,7 @@ def adopted_another(fleet):
 
 NOT_READY = [condition("Ready", "False")]
 SPEC_PROFILE = ("spec", "profile")
+RESOLVED = ("status", "resolvedProfile")
 IMAGE = ("spec", "template", "spec", "containers", 0, "image")
 RESTARTS = ("status", "containerStatuses", 0, "restartCount")
 HASH = ("metadata", "labels", "pod-template-hash")
@@ -156,7 +159,13 @@ BROKEN = {
         ["CutoverObserved"],
     ),
     "other profile resolved": (
-        set_to("AIMService", "status", "resolvedProfile", value={"name": "other"}), ["CutoverObserved"]
+        set_to("AIMService", *RESOLVED, value={"name": "other"}), ["CutoverObserved"]
+    ),
+    "profile of the cluster resolved": (
+        set_to("AIMService", *RESOLVED, value={"name": "qwen3-32b-latency", "scope": "Cluster"}), ["CutoverObserved"]
+    ),
+    "former profile resolved": (
+        set_to("AIMService", *RESOLVED, value={"name": "qwen3-32b-latency", "uid": "former"}), ["CutoverObserved"]
     ),
     "service not ready": (set_to("AIMService", "status", "conditions", value=NOT_READY), ["CutoverObserved"]),
     "isvc edited": (
@@ -201,6 +210,18 @@ def test_what_broke_is_the_fact_that_does_not_hold(scene, what):
     change(scene.fleet)
     unit, holds = verified(scene)
     assert (broken(unit), unit.standing, holds) == (facts, "differing", False)
+
+
+def test_a_profile_that_would_win_over_the_cluster_one_is_a_fact_that_does_not_hold(tmp_path):
+    scene = Scene(on_cluster_scope(Bench(tmp_path)))
+    scene.bench.apply()
+    assert verified(scene)[1]
+    scene.fleet.add("AIMProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", "team-a", spec={})
+    unit, holds = verified(scene)
+    assert (broken(unit), holds) == (["CutoverObserved"], False)
+    (fact,) = [fact for fact in unit.facts if not fact.holds]
+    assert "AIMProfile/team-a/qwen3-32b-latency has appeared" in fact.message
+    assert fact.message.endswith("; it wins over AIMClusterProfile/qwen3-32b-latency")
 
 
 def test_a_server_that_lied_about_the_cutover_is_caught(scene):
