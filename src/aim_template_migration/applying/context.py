@@ -91,6 +91,8 @@ class UnitState:
     warnings: list[Finding] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
     readings: dict[Pin, PinReading] = field(default_factory=dict)
+    answers: dict[str, JsonObject] = field(default_factory=dict)
+    """What the server answered to this run's writes, by id of the object, until it was read again."""
     known_sources: KnownSources = field(default_factory=KnownSources)
     workload_before: WorkloadFacts | None = None
     workload_after: WorkloadFacts | None = None
@@ -114,9 +116,13 @@ class UnitState:
 
     @property
     def identities(self) -> tuple[Identity, ...]:
-        """Who the unit's pinned objects were when each was read last, in the plan's order."""
-        found = (self.readings[pin].identity for pin in self.unit.pins if pin in self.readings)
+        """Who the unit's pinned objects were when each was read or written last, in the plan's order."""
+        found = (self._identity(pin) for pin in self.unit.pins if pin in self.readings)
         return tuple(identity for identity in found if identity is not None)
+
+    def _identity(self, pin: Pin) -> Identity | None:
+        answer = self.answers.get(pin.reference.id)
+        return (self.readings[pin] if answer is None else PinReading.of(pin, answer)).identity
 
     @property
     def cut_over_step(self) -> CutOver:
@@ -157,6 +163,11 @@ class UnitState:
             if warning not in self.warnings:
                 self.warnings.append(warning)
 
+    def keep_answer(self, object_id: str, answer: JsonObject) -> None:
+        """Keep how a write of a commit left an object: a unit that is interrupted reads it no more."""
+        if not self.dry_run:
+            self.answers[object_id] = answer
+
     def read(self, kind: Kind, name: str) -> JsonObject | None:
         """Return a live object of the unit's namespace (or cluster-scoped), or None where it does not exist.
 
@@ -193,6 +204,7 @@ class UnitState:
         except RequestError as error:
             raise refusal(error, verb="reading", object_id=pin.reference.id, dry_run=False) from error
         self.readings[pin] = reading
+        self.answers.pop(pin.reference.id, None)
         return reading
 
     def read_pins(self, *roles: str) -> tuple[PinReading, ...]:

@@ -139,6 +139,8 @@ def _send(state: UnitState, step: CutOver, live: JsonObject, expected: JsonObjec
             state.may_be_cut_over = False
         raise _named_cause(state, step, live, stopped) from stopped
     state.warn("CutOver", sent.warnings)
+    if not prepared.dry_run:
+        state.keep_answer(step.service.id, sent.body)
     # Where the answer was lost others may have written since; the proof that follows looks at the generation.
     differences = [] if sent.settled else unexpected_differences(expected, sent.body)
     if differences:

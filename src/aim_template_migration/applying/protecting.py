@@ -47,6 +47,7 @@ def protect_artifact(state: UnitState, step: ProtectArtifact) -> None:
         _require_protected_meanwhile(state, step, pinned, stopped)
         return
     state.warn("ProtectArtifact", sent.warnings)
+    state.keep_answer(step.artifact.id, sent.body)
     # The patch leaves the spec alone: admission must, too. Where the answer was lost others may have written since.
     if not sent.settled and get(sent.body, "spec") != get(artifact, "spec"):
         raise stop_unit(

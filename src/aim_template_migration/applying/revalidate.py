@@ -49,6 +49,11 @@ class PinReading:
     raw: JsonObject | None = None
     observed: Observed | None = None
 
+    @classmethod
+    def of(cls, pin: Pin, obj: JsonObject) -> "PinReading":
+        """Return the reading of an object that the server sent."""
+        return cls(pin, obj, reduce(PINNED_KINDS[pin.reference.kind], obj))
+
     @derived
     def breach(self) -> Breach | None:
         """How the planned fact fails to hold, or None."""

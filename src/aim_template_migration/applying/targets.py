@@ -70,6 +70,7 @@ def _ensure(state: UnitState, step: str, kind: Kind, target_id: str) -> JsonObje
     except UnitStopped as stopped:
         raise _named_cause(state, kind, target_id, stopped) from stopped
     state.warn(step, sent.warnings)
+    state.keep_answer(target_id, sent.body)
     # A commit reads back what is stored; of a dry run the answer is all there is.
     fault = difference(kind, body, sent.body, schemas) if state.dry_run else ""
     if fault:

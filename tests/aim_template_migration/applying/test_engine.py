@@ -423,6 +423,13 @@ def test_a_stop_request_during_a_request_finishes_and_journals_it(bench):
     assert (unit.status, unit.code, outcome.exit_code) == ("interrupted", "Interrupted", 130)
     assert unit.last_completed_step == "CutOver"
     assert bench.fleet.only("AIMService")["spec"]["profile"]
+    written = ("AIMService", "AIMArtifact", "AIMProfile", "AIMProfileCache")
+    live = {kind: bench.fleet.only(kind)["metadata"] for kind in written}
+    assert live["AIMService"]["generation"] == 2
+    known = {item.reference.kind: item for item in unit.identities}
+    assert {kind: (known[kind].uid, known[kind].generation) for kind in written} == {
+        kind: (metadata["uid"], metadata["generation"]) for kind, metadata in live.items()
+    }
     assert [entry.event for entry in bench.journal() if entry.step == "CutOver"][-3:] == [
         "accepted", "verified", "stepCompleted"
     ]  # fmt: skip
