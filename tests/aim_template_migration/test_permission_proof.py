@@ -58,7 +58,7 @@ def applied(fleet, user, *, commit):
 
 def revalidate_it(fleet, user):
     files = read_plan(fleet.folder / "plan")
-    return closing(fleet.connect(user), lambda cluster: refusing(revalidate_plan(files, cluster, {})))
+    return closing(fleet.connect(user), lambda cluster: refusing(revalidate_plan(files, cluster, {}).findings))
 
 
 def refusing(found):

@@ -10,12 +10,21 @@ StepState = Literal["started", "completed", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run begins: its id, mode, the plan's SHA-256, and how many units it will look at."""
+    """The run begins.
+
+    Attributes:
+        run_id: its id.
+        mode: dry run or commit.
+        plan_sha256: SHA-256 of the plan's bytes.
+        units: how many units it will look at.
+        notices: sentences on versions that are others than when the plan was made.
+    """
 
     run_id: str
     mode: str
     plan_sha256: str
     units: int
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,20 @@ def require_same_cluster(plan: Plan, cluster: Cluster) -> ClusterIdentity:
     return live
 
 
+def version_changes(planned: ClusterIdentity, live: ClusterIdentity) -> tuple[str, ...]:
+    """Return a sentence for each version that is another than when the plan was made: a warning, no more (pure)."""
+    pairs = [("the API server has version", planned.server_version, live.server_version)]
+    now = {crd.name: crd for crd in live.crds}
+    for crd in planned.crds:
+        found = now.get(crd.name)
+        if found is not None:
+            pairs.append((f"{crd.name} serves", ", ".join(crd.served_versions), ", ".join(found.served_versions)))
+            pairs.append((f"{crd.name} stores", crd.storage_version, found.storage_version))
+    return tuple(
+        f"{what} {new}, and {old} when the plan was made" for what, old, new in pairs if old and new and old != new
+    )
+
+
 def require_no_dedicated(plan: Plan, cluster: Cluster) -> None:
     """Reject automatic units that are Dedicated, judged by live state and not by the plan's flag (R, "Cache behavior").
 

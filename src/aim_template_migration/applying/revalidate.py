@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from aim_api.kinds import CRD, Kind
 from aim_api.tree import JsonObject, get_map, get_str
@@ -50,7 +51,7 @@ class PinReading:
     observed: Observed | None = None
 
     @classmethod
-    def of(cls, pin: Pin, obj: JsonObject) -> "PinReading":
+    def of(cls, pin: Pin, obj: JsonObject) -> Self:
         """Return the reading of an object that the server sent."""
         return cls(pin, obj, reduce(PINNED_KINDS[pin.reference.kind], obj))
 
@@ -184,12 +185,22 @@ class Revalidator:
         if fresh is not None:
             breach = check_membership(unit.pins, fresh.pins, self._own)
         if breach is not None:
-            raise stop_unit(breach.code, breach.message)
+            raise stop_unit(breach.code, f"{breach.message}{self._planned_anew(unit, readings)}")
         if fresh is not None and fresh.outcome != AUTOMATIC_OUTCOME:
             why = next((finding.message for finding in fresh.reasons if finding.code == fresh.outcome), "")
             raise stop_unit(
                 "NoLongerAutomatic", f"{unit.id} would now be planned as {fresh.outcome}: {why}".rstrip(": ")
             )
+
+    def _planned_anew(self, unit: Unit, readings: Sequence[PinReading]) -> str:
+        """Return what a unit whose pins do not hold would be planned as now, where that is anything else."""
+        if any(reading.pin.role == "service" and reading.observed is None for reading in readings):
+            return ""  # it would not be planned at all
+        try:
+            fresh = self._classify(unit, readings)
+        except (RequestError, PlanningError):
+            return ""  # the breach is reason enough
+        return "" if fresh.outcome == AUTOMATIC_OUTCOME else f"; it would now be planned as {fresh.outcome}"
 
     def _first_breach(self, readings: Iterable[PinReading]) -> Breach | None:
         for reading in readings:

@@ -33,6 +33,7 @@ from aim_template_migration.applying.preflight import (
     require_own_version,
     require_safe,
     require_same_cluster,
+    version_changes,
 )
 from aim_template_migration.applying.revalidate import Revalidator
 from aim_template_migration.applying.running_result import RunningResult
@@ -41,7 +42,7 @@ from aim_template_migration.applying.selection import ApplyOptions, baseline_of,
 from aim_template_migration.applying.stopping import StopSignal
 from aim_template_migration.applying.writer import Writer
 from aim_template_migration.cycle_collection import rare_cycle_collection
-from aim_template_migration.documents.plan import API_VERSION, Plan, Unit
+from aim_template_migration.documents.plan import API_VERSION, ClusterIdentity, Plan, Unit
 from aim_template_migration.documents.private_files import PrivateFileError, require_private_directory
 from aim_template_migration.documents.result import (
     KIND,
@@ -122,7 +123,7 @@ def apply_plan(
         generated = read_generated(files)
         selected = select_units(files.plan, options)
         baseline = baseline_of(files.plan, options.baseline)
-        cluster = _checked_connection(files, generated, connect, stack)
+        cluster, live = _checked_connection(files, generated, connect, stack)
         run = _Run(
             options=options,
             files=files,
@@ -134,6 +135,7 @@ def apply_plan(
             listener=undisturbed(listener),
             signal=StopSignal(stop),
             clock=clock or SystemClock(stop),
+            notices=version_changes(files.plan.cluster, live),
         )
         return run.execute(cluster, lock)
 
@@ -156,8 +158,8 @@ def _checked_connection(
     generated: Plan,
     connect: Callable[[], Cluster],
     stack: contextlib.ExitStack,
-) -> Cluster:
-    """Check the plan, connect, and check the cluster.
+) -> tuple[Cluster, ClusterIdentity]:
+    """Check the plan, connect, and check the cluster; return what was found there.
 
     Of a unit that was made automatic by hand it is first said whether it is Dedicated, which only the cluster can tell
     for sure; everything else that is wrong with the file is said before anything is asked of the cluster.
@@ -168,11 +170,11 @@ def _checked_connection(
         require_safe(files, generated)
     cluster = connect()
     stack.callback(cluster.close)
-    require_same_cluster(files.plan, cluster)
+    live = require_same_cluster(files.plan, cluster)
     require_no_dedicated(files.plan, cluster)
     if doubtful:
         require_safe(files, generated)
-    return cluster
+    return cluster, live
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,7 @@ class _Run:
     listener: Listener
     signal: StopSignal
     clock: Clock
+    notices: tuple[str, ...]
 
     def execute(self, cluster: Cluster, lock: ApplyLock) -> ApplyOutcome:
         """Run the selected units and write the result.
@@ -197,7 +200,8 @@ class _Run:
         journal, running = self._open_records()
         with contextlib.closing(journal):
             context = self._context(cluster, lock, journal, running)
-            self.listener(RunStarted(self.run_id, self._mode, self.files.sha256, len(self.files.plan.units)))
+            units = len(self.files.plan.units)
+            self.listener(RunStarted(self.run_id, self._mode, self.files.sha256, units, self.notices))
             others = endings_of_others(self.files.plan, self.selected, made_manual(self.generated, self.files.plan))
             running.record(others)
             for ending in others:
@@ -228,7 +232,7 @@ class _Run:
             "parallel": self.options.parallel,
         }
         try:
-            journal.append("runStarted", facts={**facts})
+            journal.append("runStarted", facts={**facts, "notices": [*self.notices]})
             order = tuple(unit.id for unit in self.files.plan.units)
             return journal, RunningResult(self.result_path, self._empty_result(), order, durable=durable)
         except RunStopped as stopped:

@@ -129,7 +129,11 @@ class UnitResult(Document, frozen=True):
 
 
 class ApplyResult(Document, frozen=True):
-    """The whole result. ``inFlight`` and ``units`` hold what is under way or failed while state is ``incomplete``."""
+    """The whole result.
+
+    While state is ``incomplete``, ``inFlight`` holds what is under way and ``units`` the first 50 that did not succeed;
+    the journal has all of them.
+    """
 
     schema: str = msgspec.field(name="$schema")
     api_version: str

@@ -7,12 +7,25 @@ from aim_api.tree import JsonObject
 from aim_template_migration.applying.cutover import is_cut_over
 from aim_template_migration.applying.failures import RunStopped, UnitStopped
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected
-from aim_template_migration.applying.preflight import require_no_dedicated, require_same_cluster
+from aim_template_migration.applying.preflight import require_no_dedicated, require_same_cluster, version_changes
 from aim_template_migration.applying.revalidate import Revalidator
 from aim_template_migration.documents.plan import Unit
 from aim_template_migration.inspecting.live import Migration
 from aim_template_migration.inspecting.reading import revalidator_of, side_by_side
 from aim_template_migration.kube import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Revalidated:
+    """What revalidating a plan has found.
+
+    Attributes:
+        findings: units that apply would stop, or that carry the cutover already, in plan order.
+        notices: versions that are others than when the plan was made, a sentence each.
+    """
+
+    findings: tuple["LiveFinding", ...]
+    notices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,7 @@ class LiveFinding:
     message: str
 
 
-def revalidate_plan(files: PlanFiles, cluster: Cluster, edited: Mapping[str, JsonObject]) -> tuple[LiveFinding, ...]:
+def revalidate_plan(files: PlanFiles, cluster: Cluster, edited: Mapping[str, JsonObject]) -> Revalidated:
     """Revalidate every automatic unit of a sound plan, in plan order.
 
     Args:
@@ -42,12 +55,14 @@ def revalidate_plan(files: PlanFiles, cluster: Cluster, edited: Mapping[str, Jso
         PlanRejected: it is another cluster, a unit is Dedicated by live state, or the credentials are rejected.
         RequestError: something can't be read.
     """
-    require_same_cluster(files.plan, cluster)
+    live = require_same_cluster(files.plan, cluster)
     require_no_dedicated(files.plan, cluster)
     revalidator = revalidator_of(cluster, files.plan, edited)
     units = [unit for unit in files.plan.units if unit.disposition == "automatic"]
     found = side_by_side(lambda unit: _finding(revalidator, unit), units)
-    return tuple(finding for finding in found if finding is not None)
+    return Revalidated(
+        tuple(finding for finding in found if finding is not None), version_changes(files.plan.cluster, live)
+    )
 
 
 def _finding(revalidator: Revalidator, unit: Unit) -> LiveFinding | None:

@@ -6,10 +6,12 @@ import subprocess
 import msgspec
 import pytest
 
-from aim_template_migration.applying.events import nobody
+from aim_template_migration.applying.events import RunStarted, nobody
 from aim_template_migration.applying.lock import ApplyLock
 from aim_template_migration.applying.plan_files import PlanRejected, journal_path, read_plan
+from aim_template_migration.applying.preflight import version_changes
 from aim_template_migration.applying.run import ApplyOptions, apply_plan
+from aim_template_migration.documents.plan import ClusterIdentity, CrdIdentity
 from aim_template_migration.kube.errors import ConnectError
 from tests.aim_template_migration.applying.bench import Bench, unit_of
 from tests.support.fleet import uid_of
@@ -385,3 +387,41 @@ def test_a_secret_edited_into_a_profile_is_refused_before_anything_is_written(be
     assert "holds what looks like a secret" in said
     assert token not in said
     assert bench.cluster.sent == []
+
+
+PLANNED = ClusterIdentity("u", (CrdIdentity("a", "1", "v1alpha2", ("v1alpha1", "v1alpha2")),), "v1.35.1")
+
+
+@pytest.mark.parametrize(
+    ("live", "said"),
+    [
+        (PLANNED, ()),
+        (ClusterIdentity("u", PLANNED.crds), ()),
+        (ClusterIdentity("u", (), "v1.35.1"), ()),
+        (
+            ClusterIdentity("u", PLANNED.crds, "v1.36.2"),
+            ("the API server has version v1.36.2, and v1.35.1 when the plan was made",),
+        ),
+        (
+            ClusterIdentity("u", (CrdIdentity("a", "1", "v1alpha1", ("v1alpha2",)),), "v1.35.1"),
+            (
+                "a serves v1alpha2, and v1alpha1, v1alpha2 when the plan was made",
+                "a stores v1alpha1, and v1alpha2 when the plan was made",
+            ),
+        ),
+    ],
+)
+def test_versions_that_changed_since_the_plan_are_named(live, said):
+    assert version_changes(PLANNED, live) == said
+
+
+def test_a_run_on_an_upgraded_server_says_so_and_goes_on(bench):
+    heard = []
+    bench.listener = heard.append
+    bench.cluster.server_version = lambda **_: {"gitVersion": "v1.99.0"}
+    outcome = bench.apply()
+    assert outcome.exit_code == 0
+    (started,) = [event for event in heard if isinstance(event, RunStarted)]
+    (notice,) = started.notices
+    assert notice.startswith("the API server has version v1.99.0, and v1.")
+    assert bench.events("runStarted")[0].facts["notices"] == [notice]

@@ -70,6 +70,7 @@ def test_a_pause_stops_the_unit(bench, kind):
     bench.fleet.only(kind)["metadata"].setdefault("annotations", {})["aim.eai.amd.com/reconciliation-paused"] = "true"
     code, message = stopped(bench)
     assert (code, "the pause annotation" in message) == ("PinEdited", True)
+    assert message.endswith("; it would now be planned as Paused")
 
 
 @pytest.mark.parametrize(

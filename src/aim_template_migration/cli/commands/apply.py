@@ -5,6 +5,7 @@ import shlex
 import sys
 import threading
 
+from aim_template_migration.applying.events import Event, Listener, RunStarted
 from aim_template_migration.applying.plan_files import PlanFiles, journal_path, read_plan
 from aim_template_migration.applying.preflight import archive_command
 from aim_template_migration.applying.run import ApplyOptions, ApplyOutcome, apply_plan
@@ -34,15 +35,25 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     with translated(), stopping_on_signals(stop, console):
         files = read_plan(arguments.plan)
         _announce(files, arguments, console)
-        with progress_of(console) as listener:
+        with progress_of(console) as progress:
             outcome = apply_plan(
                 _options(arguments, files),
                 lambda: open_cluster(arguments.connection, stop=stop, in_flight=arguments.run.parallel),
-                listener=listener,
+                listener=_warned_at_the_start(progress, console),
                 stop=stop,
             )
     _answer(outcome, files, arguments, console)
     return outcome.exit_code
+
+
+def _warned_at_the_start(progress: Listener, console: Console) -> Listener:
+    def listen(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            for notice in event.notices:
+                console.warn(notice)
+        progress(event)
+
+    return listen
 
 
 def _announce(files: PlanFiles, arguments: ApplyArguments, console: Console) -> None:

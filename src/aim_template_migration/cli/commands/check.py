@@ -51,6 +51,7 @@ class PlanCheck(Document, frozen=True):
         problems: every other thing that apply would refuse, each a sentence.
         revalidated: whether the units were revalidated on the cluster.
         live: what apply would stop units for, as the cluster is now.
+        notices: versions that are others than when the plan was made; they stop nothing.
     """
 
     api_version: str
@@ -62,6 +63,7 @@ class PlanCheck(Document, frozen=True):
     problems: tuple[str, ...]
     revalidated: bool = False
     live: tuple[Finding, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -93,9 +95,9 @@ def _revalidated(checked: PlanCheck, files: PlanFiles, arguments: CheckArguments
         cluster.close()
     live = tuple(
         Finding(code=item.code, object=item.unit, message=item.message, advice=CODES[item.code].advice)
-        for item in found
+        for item in found.findings
     )
-    return msgspec.structs.replace(checked, revalidated=True, live=live)
+    return msgspec.structs.replace(checked, revalidated=True, live=live, notices=found.notices)
 
 
 def _stopped(checked: PlanCheck) -> list[Finding]:
@@ -163,6 +165,8 @@ def _lines(checked: PlanCheck, paint: Paint, width: int) -> list[str]:
             lines += wrapped(problem, width, "  - ", "    ")
     if not checked.accepted:
         return [*lines, "", paint("apply would refuse this plan.", "red")]
+    for notice in checked.notices:
+        lines += ["", *wrapped(f"Note that {notice}.", width)]
     for item in checked.live:
         lines += [
             "",

@@ -33,6 +33,12 @@ def test_a_plan_holds_until_somebody_edits_a_service(aim, session, tmp_path):
     assert [(item["code"], item["object"]) for item in document["live"]] == [
         ("PinEdited", "AIMService/team-a/qwen-chat")
     ]
+    made_elsewhere = plan / "plan.json"
+    made_elsewhere.write_text(made_elsewhere.read_text().replace('"serverVersion": "v1.', '"serverVersion": "v0.'))
+    (plan / "plan.generated.json").write_text(made_elsewhere.read_text())
+    (notice,) = aim(*live, "-o", "json").document["notices"]
+    assert notice.startswith("the API server has version v1.")
+    assert "when the plan was made." in aim(*live).out
     assert session.audit("viewer").mutations == session.audit("viewer").dry_runs == 0
 
 
