@@ -3,21 +3,12 @@
 import secrets
 import threading
 import time
-from datetime import UTC, datetime
 
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
-from aim_api.kinds import AIM_SERVICE, INFERENCE_SERVICE, POD, Kind
-from aim_rehearsal.client import Client
-from aim_rehearsal.operator import Settings as OperatorSettings
-from aim_template_migration.applying.events import nobody
-from aim_template_migration.applying.run import ApplyOptions, apply_plan
-from aim_template_migration.documents.private_files import publish_directory
-from aim_template_migration.kube import ConnectionOptions, connect
-from aim_template_migration.planning.make import Settings, make_plan
-from tests.aim_rehearsal.stage import Stage
-from tests.support.worlds import renamed
+from aim_api.kinds import AIM_SERVICE, Kind
+from tests.aim_template_migration.applying.on_server import Applied, live, staged
 
 WORLD = "shared-happy-path"
 NOTE = "a < b && c > d \u2028 \x7f é"
@@ -26,49 +17,17 @@ NOTE = "a < b && c > d \u2028 \x7f é"
 @pytest.fixture
 def stage(aim_plane):
     """The world in namespaces of its own; the first service has annotations that Go writes with escapes."""
-    world = renamed(WORLD, secrets.token_hex(3))
-    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
-    with Stage(admin, admin, world, OperatorSettings()).up() as made:
+    with staged(WORLD, aim_plane) as made:
         unit = made.unit(0)
         patch = {"metadata": {"annotations": {"note": NOTE}}}
-        admin.merge_patch(AIM_SERVICE, unit.namespace, unit.name, patch, manager="kubectl-patch")
+        made.client.merge_patch(AIM_SERVICE, unit.namespace, unit.name, patch, manager="kubectl-patch")
         made.operator.settle()
         yield made
-
-
-class Applied:
-    """A plan of the stage's namespaces, and applies of it."""
-
-    def __init__(self, stage, aim_plane, directory):
-        self.stage, self.plane, self.directory = stage, aim_plane, directory
-        cluster = self.connect()
-        settings = Settings(namespaces=stage.world.namespaces, runtime_projection_mode="Both")
-        made = make_plan(cluster, settings, now=datetime.now(UTC), plan_id="real")
-        publish_directory(directory / "plan", made.files)
-        self.units = [unit.id for unit in made.plan.units]
-
-    def connect(self):
-        return connect(ConnectionOptions(kubeconfig=str(self.plane.kubeconfig("admin"))))
-
-    def apply(self, name, listener=nobody, **options):
-        options = ApplyOptions(
-            plan=self.directory / "plan", result=self.directory / name, soak_seconds=0.1, parallel=2, **options
-        )
-        return apply_plan(options, self.connect, listener=listener, stop=threading.Event())
 
 
 @pytest.fixture
 def applied(stage, aim_plane, tmp_path):
     return Applied(stage, aim_plane, tmp_path)
-
-
-def live(stage):
-    return [
-        (item["metadata"]["uid"], item["metadata"].get("generation"), item["spec"])
-        for namespace in stage.world.namespaces
-        for kind in (INFERENCE_SERVICE, POD)
-        for item in stage.client.list_all(kind, namespace).items
-    ]
 
 
 def test_dry_run_commit_and_rerun(stage, applied):

@@ -1,7 +1,6 @@
 """After a commit on a real kube-apiserver: the manifests of ``convert --plan`` are what is there, to kubectl."""
 
 import os
-import secrets
 import subprocess
 import threading
 from datetime import UTC, datetime
@@ -10,8 +9,6 @@ import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION
 from aim_api.kinds import AIM_PROFILE, AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
-from aim_rehearsal.client import Client
-from aim_rehearsal.operator import Settings as OperatorSettings
 from aim_template_migration.applying.events import nobody
 from aim_template_migration.applying.run import ApplyOptions, apply_plan
 from aim_template_migration.cli.main import main
@@ -19,8 +16,7 @@ from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
-from tests.aim_rehearsal.stage import Stage
-from tests.support.worlds import renamed
+from tests.aim_template_migration.applying.on_server import staged
 
 pytestmark = pytest.mark.kubectl
 WORLD = "shared-happy-path"
@@ -28,9 +24,7 @@ WORLD = "shared-happy-path"
 
 @pytest.fixture
 def stage(aim_plane):
-    world = renamed(WORLD, secrets.token_hex(3))
-    admin = Client(aim_plane.url, token=aim_plane.token("admin"), ca_pem=aim_plane.ca_file.read_text())
-    with Stage(admin, admin, world, OperatorSettings()).up() as made:
+    with staged(WORLD, aim_plane) as made:
         yield made
 
 
