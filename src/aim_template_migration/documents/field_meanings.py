@@ -55,6 +55,7 @@ PARTICULAR: Mapping[str, str] = {
     "ConfirmNoRollout.inferenceServiceUid": "the UID that it must keep.",
     "ConfirmNoRollout.profileName": "the profile that the service must report as resolved.",
     "ConfirmNoRollout.service": "the AIMService.",
+    "CrdIdentity.convertedByWebhook": "whether objects are converted between versions by a webhook.",
     "CrdIdentity.name": "the definition's name.",
     "CrdIdentity.servedVersions": "its served versions; they inform and warn.",
     "CrdIdentity.storageVersion": "its storage version; it informs and warns.",

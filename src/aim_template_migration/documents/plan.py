@@ -309,6 +309,7 @@ class CrdIdentity(Document, frozen=True):
     uid: str
     storage_version: str
     served_versions: tuple[str, ...]
+    converted_by_webhook: bool = False
 
 
 class ClusterIdentity(Document, frozen=True):

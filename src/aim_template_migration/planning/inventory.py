@@ -255,6 +255,7 @@ def _crd_identity(definition: JsonObject) -> CrdIdentity:
         uid=get_str(definition, "metadata", "uid") or "",
         storage_version=next((get_str(item, "name") or "" for item in versions if item.get("storage") is True), ""),
         served_versions=tuple(sorted(get_str(item, "name") or "" for item in versions if item.get("served") is True)),
+        converted_by_webhook=get_str(definition, "spec", "conversion", "strategy") == "Webhook",
     )
 
 

@@ -144,6 +144,13 @@ def store_legacy(fleet: Fleet) -> None:
         version["storage"] = version["name"] == "v1alpha1"
 
 
+def converted_by(strategy: str) -> Callable[[Fleet], object]:
+    def change(fleet: Fleet) -> None:
+        fleet.definition("aimservices.aim.eai.amd.com")["spec"]["conversion"] = {"strategy": strategy}
+
+    return change
+
+
 def engine_args(fleet: Fleet, value: object) -> None:
     fleet.only("AIMServiceTemplate")["spec"]["env"] = [
         {"name": "AIM_ENGINE_ARGS", **({"value": value} if isinstance(value, str) else value)}
@@ -204,6 +211,7 @@ MANUAL = [
     ),
     Change("no profile CRD", ("CrdVersionsUnsuitable",), without_crd("aimprofiles.aim.eai.amd.com")),
     Change("old storage version", ("CrdVersionsUnsuitable",), store_legacy),
+    Change("conversion by a webhook", ("CrdVersionsUnsuitable",), converted_by("Webhook")),
     Change("dynamic adapters, none yet", ("AdaptersUnsupported",), put("AIMService", "spec", "adapterMode", "dynamic")),
     Change(
         "adapters",
@@ -573,6 +581,7 @@ MANUAL = [
 
 AUTOMATIC = [
     *(Change(f"caching {word}", (), put("AIMService", "spec", "caching", "mode", word)) for word in ("Auto", "Always")),
+    Change("conversion by version alone", (), converted_by("None")),
     Change("caching unset", (), drop("AIMService", "spec", "caching")),
     Change("mode Exhaustive", (), lambda fleet: None, (("runtime_projection_mode", "Exhaustive"),)),
     Change("annotation of another value", (), annotate("AIMService", PIPELINE, "auto")),

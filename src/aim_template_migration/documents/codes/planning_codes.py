@@ -61,7 +61,8 @@ _PIPELINE = (
     Code(
         "CrdVersionsUnsuitable",
         "reason",
-        "A CustomResourceDefinition is missing, or does not serve or store the version that the migration needs.",
+        "A CustomResourceDefinition is missing, does not serve or store the version that the migration needs, or converts "
+        "objects by a webhook.",
         "Install the CRDs of the bridge build before its operator, and plan again.",
     ),
 )
