@@ -15,6 +15,7 @@ from aim_template_migration.planning.case import Case, finding, open_case
 from aim_template_migration.planning.checks.pipeline import accepts_observed_generation, already_migrated
 from aim_template_migration.planning.comparison import same_target, taken_from_target
 from aim_template_migration.planning.currency import currency
+from aim_template_migration.planning.enumeration import few_of
 from aim_template_migration.planning.rows import AUTOMATIC, DISAGREEMENT, all_findings, in_order, outcome
 from aim_template_migration.planning.secret_references import secret_references
 from aim_template_migration.planning.settings import Settings
@@ -147,8 +148,12 @@ def _settled(drafts: list[Draft]) -> list[Draft]:
         if not draft.findings:
             for target_id in draft.target_ids:
                 wanted.setdefault(target_id, []).append(draft)
-    disagreeing = {target_id: group for target_id, group in wanted.items() if not _agree(target_id, group)}
-    return [_with_disagreement(draft, disagreeing) for draft in drafts]
+    found: dict[str, list[Finding]] = {}
+    for target_id, group in wanted.items():
+        if not _agree(target_id, group):
+            for draft in group:
+                found.setdefault(draft.case.service.id, []).append(_disagreement(draft, target_id, group))
+    return [_with_findings(draft, found.get(draft.case.service.id, [])) for draft in drafts]
 
 
 def _agree(target_id: str, group: list[Draft]) -> bool:
@@ -157,14 +162,12 @@ def _agree(target_id: str, group: list[Draft]) -> bool:
     return all(same_target(bodies[0], other, schemas) for other in bodies[1:])
 
 
-def _with_disagreement(draft: Draft, disagreeing: Mapping[str, list[Draft]]) -> Draft:
-    found = []
-    for target_id, group in disagreeing.items():
-        if any(item is draft for item in group):
-            names = ", ".join(item.case.service.name for item in group if item is not draft)
-            found.append(
-                finding(DISAGREEMENT, draft.case.service, f"it wants another {target_id} than {names}", "spec")
-            )
+def _disagreement(draft: Draft, target_id: str, group: list[Draft]) -> Finding:
+    others = few_of((item.case.service.name for item in group if item is not draft), len(group) - 1)
+    return finding(DISAGREEMENT, draft.case.service, f"it wants another {target_id} than {others}", "spec")
+
+
+def _with_findings(draft: Draft, found: list[Finding]) -> Draft:
     return Draft(draft.case, in_order([*draft.findings, *found])) if found else draft
 
 

@@ -44,6 +44,11 @@ def selector_of(service: Observed) -> JsonObject | None:
     return selector
 
 
+def names_model(selector: JsonObject) -> bool:
+    """Return whether a selector refers to a model: no new profile has a label by which that leads to it."""
+    return "modelRef" in selector
+
+
 def would_choose(selector: JsonObject, new: JsonObject, present: Iterable[Observed]) -> bool:
     """Return whether a selector would resolve to the new profile beside those present in its namespace.
 
@@ -84,7 +89,7 @@ def _matches(profile: JsonObject, labels: dict[str, str], selector: JsonObject) 
     if origin and origin != labels.get(PROFILE_ORIGIN, _USER_AUTHORED):
         return False
     # A profile of no model has no source-model label, so no reference to a model leads to it.
-    return "modelRef" not in selector or labels.get(SOURCE_MODEL, "") == (get_str(selector, "modelRef", "name") or None)
+    return not names_model(selector) or labels.get(SOURCE_MODEL, "") == (get_str(selector, "modelRef", "name") or None)
 
 
 def _rank(profile: JsonObject) -> tuple[int, ...]:

@@ -2,11 +2,15 @@
 
 from aim_api.kinds import AIM_SERVICE
 from aim_api.labels import LAST_APPLIED
+from aim_api.tree import get_str
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.documents.plan import Finding, SecretReference
 from aim_template_migration.planning.case import Case, Findings, finding
 from aim_template_migration.planning.checks.pipeline import accepts_observed_generation
+from aim_template_migration.planning.enumeration import few_of
 from aim_template_migration.planning.management import older_managers
+
+_USED_CACHE = ("status", "cache", "templateCacheRef", "uid")
 
 
 def warnings_of(case: Case, secrets: tuple[SecretReference, ...], *, automatic: bool) -> tuple[Finding, ...]:
@@ -38,16 +42,11 @@ def _shared_cache(case: Case) -> Findings:
     cache = case.closure.template_cache.found
     if cache is None:
         return
-    path = ("status", "cache", "templateCacheRef", "uid")
-    others = [
-        item.name
-        for item in case.closure.scope.with_field(AIM_SERVICE, path, cache.uid)
-        if item.uid != case.service.uid
-    ]
-    if others:
-        yield finding(
-            "CacheShared", cache, f"it is used by {len(others)} other services: {', '.join(others)}", "metadata.name"
-        )
+    users = case.closure.scope.with_field(AIM_SERVICE, _USED_CACHE, cache.uid)
+    count = len(users) - (get_str(case.service.obj, *_USED_CACHE) == cache.uid)
+    if count:
+        others = few_of((item.name for item in users if item.uid != case.service.uid), count)
+        yield finding("CacheShared", cache, f"it is used by {count} other services: {others}", "metadata.name")
 
 
 def _older_managers(case: Case) -> Findings:
