@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
@@ -61,6 +61,7 @@ class Console:
         self.paint = Paint(colour and _is_terminal(out))
         self.paint_note = Paint(colour and _is_terminal(err))
         self.width = _width()
+        self._owed: list[Callable[[], Iterable[str]]] = []
 
     @property
     def shows_progress(self) -> bool:
@@ -110,6 +111,16 @@ class Console:
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
         self._say("warning:", "yellow", text)
+
+    def warn_at_end(self, warnings: Callable[[], Iterable[str]]) -> None:
+        """Write warnings once the command has done its work, when no progress is drawn; they are asked for then."""
+        self._owed.append(warnings)
+
+    def warn_what_is_owed(self) -> None:
+        """Write what was left for the end, each text once."""
+        for text in dict.fromkeys(text for warnings in self._owed for text in warnings()):
+            self.warn(text)
+        self._owed.clear()
 
     def hint(self, text: str) -> None:
         """Write a hint to stderr."""

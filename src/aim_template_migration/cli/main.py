@@ -39,8 +39,11 @@ def main(argv: Sequence[str], *, prog: str = PROG) -> int:
         if isinstance(parsed, int):
             return parsed
         console = _console_of(parsed)
-        return _with_answer_kept(_command_of(parsed)(parsed, console), console)
+        code = _command_of(parsed)(parsed, console)
+        console.warn_what_is_owed()
+        return _with_answer_kept(code, console)
     except CommandStopped as stopped:
+        console.warn_what_is_owed()
         _show(stopped, console, prog)
         return stopped.exit_code
     except KeyboardInterrupt:

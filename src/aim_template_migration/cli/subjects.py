@@ -26,7 +26,7 @@ def subject_of(arguments: RehearseArguments, console: Console) -> Subject:
     """
     tell = told(console)
     if arguments.namespaces:
-        return _copied(arguments, tell)
+        return _copied(arguments, console, tell)
     if arguments.files:
         return _dumped(arguments.files)
     if arguments.fleet is not None:
@@ -53,8 +53,8 @@ def _sample(make: Callable[[], Subject], *, hint: str) -> Subject:
         raise wrong_usage(str(error).rstrip("."), hint=hint) from error
 
 
-def _copied(arguments: RehearseArguments, tell: Callable[[str], None]) -> Subject:
-    cluster = open_cluster(arguments.connection)
+def _copied(arguments: RehearseArguments, console: Console, tell: Callable[[str], None]) -> Subject:
+    cluster = open_cluster(arguments.connection, console)
     try:
         tell(f"reading {cluster.server} ({cluster.origin}); nothing is written to it")
         return copy_namespaces(cluster, arguments.namespaces, tell)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 
 from aim_template_migration.applying.plan_files import PlanRejected
+from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.failures import CommandStopped, not_started
 from aim_template_migration.cli.options.shared import ConnectionArguments
 from aim_template_migration.documents.private_files import PrivateFileError
@@ -47,12 +48,17 @@ def translated() -> Iterator[None]:
 
 
 def open_cluster(
-    arguments: ConnectionArguments, *, stop: threading.Event | None = None, in_flight: int = IN_FLIGHT
+    arguments: ConnectionArguments,
+    console: Console,
+    *,
+    stop: threading.Event | None = None,
+    in_flight: int = IN_FLIGHT,
 ) -> Cluster:
     """Connect; server messages are redacted, since they can quote values of objects.
 
     Args:
         arguments: how to reach the cluster.
+        console: where Warning headers of reads are shown in the end; those of writes stand in the result.
         stop: once set, no wait before a repeated read lasts longer than a second; None where a signal raises instead.
         in_flight: requests under way at once at most; never more than the default, whatever is asked.
 
@@ -66,7 +72,9 @@ def open_cluster(
         request_timeout=arguments.request_timeout,
     )
     pacing = Pacing.stopped_by(stop) if stop else None
-    return connect(options, redact=redact, pacing=pacing, in_flight=min(in_flight, IN_FLIGHT))
+    cluster = connect(options, redact=redact, pacing=pacing, in_flight=min(in_flight, IN_FLIGHT))
+    console.warn_at_end(lambda: (f"the API server says: {text}" for text in cluster.read_warnings))
+    return cluster
 
 
 def _with_hint(message: str) -> CommandStopped:

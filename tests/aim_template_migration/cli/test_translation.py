@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from aim_template_migration.cli import translation
+from aim_template_migration.cli.console import standard_console
 from aim_template_migration.cli.options.shared import ConnectionArguments
 
 NOWHERE = ConnectionArguments(None, None, None, None)
@@ -17,7 +18,7 @@ def paced(monkeypatch):
     monkeypatch.setattr(translation, "connect", lambda options, *, pacing=None, **others: got.append(pacing))
 
     def open_with(**arguments):
-        translation.open_cluster(NOWHERE, **arguments)
+        translation.open_cluster(NOWHERE, standard_console(), **arguments)
         return got.pop()
 
     return open_with

@@ -38,7 +38,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         with progress_of(console) as progress:
             outcome = apply_plan(
                 _options(arguments, files),
-                lambda: open_cluster(arguments.connection, stop=stop, in_flight=arguments.run.parallel),
+                lambda: open_cluster(arguments.connection, console, stop=stop, in_flight=arguments.run.parallel),
                 listener=_warned_at_the_start(progress, console),
                 stop=stop,
             )

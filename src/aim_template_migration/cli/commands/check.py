@@ -79,7 +79,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     checked = _checked(path, data)
     if arguments.live and checked.accepted:
         with translated():
-            checked = _revalidated(checked, PlanFiles(path, decode_plan(data), checked.plan_sha256), arguments)
+            checked = _revalidated(checked, PlanFiles(path, decode_plan(data), checked.plan_sha256), arguments, console)
     if console.format == "table":
         console.answer("\n".join(_lines(checked, console.paint, console.width)))
     else:
@@ -87,8 +87,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     return FINDINGS.number if not checked.accepted or _stopped(checked) else DONE.number
 
 
-def _revalidated(checked: PlanCheck, files: PlanFiles, arguments: CheckArguments) -> PlanCheck:
-    cluster = open_cluster(arguments.connection)
+def _revalidated(checked: PlanCheck, files: PlanFiles, arguments: CheckArguments, console: Console) -> PlanCheck:
+    cluster = open_cluster(arguments.connection, console)
     try:
         found = revalidate_plan(files, cluster, edited_bodies(read_generated(files), files.plan))
     finally:

@@ -107,7 +107,7 @@ def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], conso
         conversion = convert_files(files, _options(arguments, values, nothing_live))
     else:
         with translated():
-            cluster = open_cluster(arguments.connection)
+            cluster = open_cluster(arguments.connection, console)
             try:
                 live = _live(cluster, arguments.namespace)
                 conversion = convert_files(files, _options(arguments, values, live))

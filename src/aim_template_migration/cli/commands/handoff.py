@@ -28,7 +28,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         CommandStopped: the evidence, the record or the cluster can't be used.
     """
     arguments = read(parsed)
-    checked = _check(arguments)
+    checked = _check(arguments, console)
     if not checked.plan_checked:
         console.warn("no plan.json lies beside the evidence, so only the evidence's own digest was checked")
     if console.format == "table":
@@ -38,12 +38,12 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     return DONE.number if checked.verdict == "go if" else FINDINGS.number
 
 
-def _check(arguments: HandoffArguments) -> HandoffCheck:
+def _check(arguments: HandoffArguments, console: Console) -> HandoffCheck:
     try:
         evidence = read_evidence(arguments.evidence)
         record = read_record(arguments.record, evidence)
         with translated():
-            cluster = open_cluster(arguments.connection)
+            cluster = open_cluster(arguments.connection, console)
             try:
                 at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
                 checked = check_handoff(cluster, evidence, record, arguments.phase, at=at)

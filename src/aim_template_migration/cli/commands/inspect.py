@@ -20,7 +20,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     options = InspectOptions(arguments.plan, arguments.result, arguments.only)
     with translated():
-        outcome = inspect_plan(options, lambda: open_cluster(arguments.connection), now=datetime.now(UTC))
+        outcome = inspect_plan(options, lambda: open_cluster(arguments.connection, console), now=datetime.now(UTC))
     if console.format == "table":
         console.answer("\n".join(inspection_lines(outcome.inspection, console.paint, console.width)))
     else:

@@ -33,7 +33,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     with translated():
         require_absent(arguments.output_dir)
-        outline = _write(arguments)
+        outline = _write(arguments, console)
     view = _view(outline, arguments.output_dir)
     warning = work_tree_warning(arguments.output_dir)
     if warning:
@@ -46,8 +46,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     return DONE.number
 
 
-def _write(arguments: PlanArguments) -> PlanOutline:
-    cluster = open_cluster(arguments.connection)
+def _write(arguments: PlanArguments, console: Console) -> PlanOutline:
+    cluster = open_cluster(arguments.connection, console)
     settings = Settings(
         namespaces=arguments.namespaces,
         runtime_projection_mode=arguments.mode,

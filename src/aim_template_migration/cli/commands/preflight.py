@@ -27,7 +27,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     arguments = read(parsed)
     operator = OperatorPlace(*arguments.operator) if arguments.operator else OPERATOR
     with translated():
-        cluster = open_cluster(arguments.connection)
+        cluster = open_cluster(arguments.connection, console)
         try:
             preflight = run_preflight(cluster, arguments.namespaces, now=datetime.now(UTC), operator=operator)
         finally:

@@ -31,7 +31,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     with translated():
         if arguments.emit_script is not None:
             _emit(arguments, arguments.emit_script, console)
-        verification = verify_plan(options, lambda: open_cluster(arguments.connection), now=datetime.now(UTC))
+        verification = verify_plan(options, lambda: open_cluster(arguments.connection, console), now=datetime.now(UTC))
     if console.format == "table":
         console.answer("\n".join(verification_lines(verification, console.paint, console.width)))
     else:

@@ -5,6 +5,7 @@ import pytest
 from aim_api.kinds import AIM_SERVICE
 from aim_rehearsal.session import RehearsalSession
 from aim_rehearsal.worlds import load_world
+from aim_template_migration.kube import Cluster
 
 
 @pytest.fixture
@@ -40,6 +41,18 @@ def test_a_plan_holds_until_somebody_edits_a_service(aim, session, tmp_path):
     assert notice.startswith("the API server has version v1.")
     assert "when the plan was made." in aim(*live).out
     assert session.audit("viewer").mutations == session.audit("viewer").dry_runs == 0
+
+
+@pytest.mark.parametrize("ends", ["well", "early"])
+def test_what_the_server_warns_of_while_reading_is_shown_once(aim, session, tmp_path, monkeypatch, ends):
+    warning = "v1alpha1 AIMService is deprecated"
+    monkeypatch.setattr(Cluster, "read_warnings", (warning,))
+    namespace = "team-a" if ends == "well" else "none"
+    arguments = ("--namespace", namespace, "--runtime-projection-mode", "Both", "--output-dir", tmp_path / "plan")
+    planned = aim("plan", *arguments, "--kubeconfig", session.kubeconfig("viewer"))
+    assert planned.code == (0 if ends == "well" else 4)
+    assert planned.err.count(f"warning: the API server says: {warning}") == 1
+    assert warning not in planned.out
 
 
 def test_an_unreachable_cluster_starts_nothing(aim, session, tmp_path):
