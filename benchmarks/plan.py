@@ -38,6 +38,8 @@ def page_figures(size: Size) -> Iterator[Figure]:
         with page_server(*_SIZES[services]) as served:
             costs[services] = _measure(served, services)
             yield from _compared(f"{services:,}", costs[services], judged=services == _JUDGED)
+            if services == _JUDGED:
+                yield from _with_workers(served, f"{services:,}", costs[services].command)
             yield from _requests(served, f"{services:,}")
     yield from _growth(costs)
 
@@ -53,9 +55,9 @@ def real_figures(size: Size) -> Iterator[Figure]:
     """Yield the figures on a real kube-apiserver, where its programs are built."""
     if not is_built():
         return
-    namespaces = 1 if size == "quick" else 3
-    with kube_apiserver(namespaces, 100) as served:
-        yield from _compared(f"{namespaces}00", _measure(served, namespaces * 100), judged=True)
+    services = 100 if size == "quick" else 1_000
+    with kube_apiserver(*_SIZES[services]) as served:
+        yield from _compared(f"{services:,}", _measure(served, services), judged=True)
 
 
 def compressed_figures(size: Size) -> Iterator[Figure]:
@@ -116,6 +118,13 @@ def _compared(name: str, costs: _Costs, *, judged: bool) -> Iterator[Figure]:
     yield Figure(f"plan {name}: peak memory", costs.command.peak_mb, "MB", limit=_MEMORY_LIMIT, limit_of="value")
 
 
+def _with_workers(served: Served, name: str, several: Cost) -> Iterator[Figure]:
+    alone = _plan(served, "--workers", "1")
+    for what, cost, peer in (("clock", several.wall, alone.wall), ("CPU", several.cpu, alone.cpu)):
+        yield Figure(f"plan {name}: {what}, several processes", cost, "s", peer, "--workers 1")
+    yield Figure(f"plan {name}: peak memory, several processes", several.peak_mb, "MB", alone.peak_mb, "--workers 1")
+
+
 def _requests(served: Served, name: str) -> Iterator[Figure]:
     served.report()
     _plan(served)
@@ -150,14 +159,14 @@ def _snapshot(served: Served) -> Cost:
     return measured(command, folder=served.folder)
 
 
-def _plan(served: Served) -> Cost:
+def _plan(served: Served, *options: str) -> Cost:
     output = _output(served)
     shutil.rmtree(output, ignore_errors=True)
     names = [part for name in served.namespaces for part in ("--namespace", name)]
     tool = (sys.executable, "-m", "aim_template_migration", "plan")
     mode = ("--runtime-projection-mode", "Both")
     files = ("--kubeconfig", str(served.kubeconfig), "--output-dir", str(output))
-    return measured([*tool, *files, *mode, *names], folder=served.folder)
+    return measured([*tool, *files, *mode, *options, *names], folder=served.folder)
 
 
 def _output(served: Served) -> Path:

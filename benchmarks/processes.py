@@ -19,7 +19,7 @@ class Cost:
     Attributes:
         wall: seconds on the clock.
         cpu: seconds of CPU, user and system, of the process and the children that it waited for.
-        peak_mb: the largest resident set of any one of these processes, in MB.
+        peak_mb: the most that these processes had resident at once, in MB.
         code: its exit code.
         output: what it wrote to standard output.
         errors: what it wrote to standard error.

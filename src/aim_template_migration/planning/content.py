@@ -7,7 +7,6 @@ phase, which has no generation. Our own effects are no content either: an artifa
 """
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -78,7 +77,7 @@ CONTENT: dict[str, ContentRule] = {
     AIM_PROFILE_CACHE.name: ContentRule((_SPEC,)),
 }
 _OTHER = ContentRule((_SPEC,))
-_digests: WeakKeyDictionary[Observed, str] = WeakKeyDictionary()  # apply asks for those of one reading several times
+_KEPT = "_content_digest"
 _RUNTIME_CONFIGS = frozenset({AIM_RUNTIME_CONFIG.name, AIM_CLUSTER_RUNTIME_CONFIG.name})
 # The HorizontalPodAutoscaler moves spec.replicas of a Deployment, and with it the generation; only its template is
 # pinned.
@@ -117,9 +116,10 @@ def pin_of(role: str, observed: Observed) -> Pin:
 
 
 def _content_digest(observed: Observed) -> str:
-    known = _digests.get(observed)
+    """Return the digest of an object's content, kept with the object: apply asks for it several times."""
+    known: str | None = observed.__dict__.get(_KEPT)
     if known is None:
-        known = _digests[observed] = digest(content(observed))
+        known = observed.__dict__[_KEPT] = digest(content(observed))
     return known
 
 
