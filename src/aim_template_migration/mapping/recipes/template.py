@@ -20,7 +20,7 @@ from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, deep_mer
 from aim_template_migration.mapping.fates import Fate, field_of
 from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
 from aim_template_migration.mapping.recipes.context import Context
-from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.draft import Draft, copied
 from aim_template_migration.mapping.recipes.environment import account_variable
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.ledger import Path
@@ -38,6 +38,8 @@ _FLAT = frozenset(field_of(row.path).removeprefix("spec.") for row in TEMPLATE_F
 _ENGINE_ARGS: Path = ("spec", "engineArgs")
 _CUSTOM_PROFILE: Path = ("spec", "customProfile")
 _CUSTOM_ARGUMENTS: Path = (*_CUSTOM_PROFILE, "engineArgs")
+_CPU: Path = ("spec", "hardware", "cpu")
+_RESOLVED_CPU = "status.resolvedHardware.cpu"
 _ARGUMENTS = field_path(_ENGINE_ARGS)
 _STATED = frozenset({"spec.acceleratorModel", "spec.acceleratorCount", "spec.engineEnv"})
 """Fields that are in doubt only where the template states them and discovery found others: the leaf says so itself."""
@@ -49,7 +51,8 @@ _GAPS = {"spec.image": "image", "spec.aimId": "aimId", "spec.modelId": "modelId"
 def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Convert one template."""
     to_kind(draft, (AIM_CLUSTER_PROFILE if cluster else AIM_PROFILE).name)
-    mapped, given = _mapped(draft, context, cluster=cluster)
+    template = _with_status(draft, context, cluster=cluster)
+    mapped, given = _mapped(draft, context, template, cluster=cluster)
     doubts = {problem.field: problem.message for problem in mapped.problems if problem.code == "ImputationNotSafe"}
     for name, source in accelerator_fields(draft, ("spec", "hardware")).items():
         _move_known(draft, source, ("spec", name), doubts)
@@ -74,17 +77,16 @@ def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
             "cluster-scoped profiles make no caches",
             "remove it, and enable caching on a profile in a namespace or let the service make its cache",
         )
-    _gaps(draft, mapped, given)
+    _gaps(draft, mapped, given, template)
     draft.lead(("spec",), "aimId", "modelId", "image")
     draft.note(("kind",), REDISCOVERY)
 
 
-def _mapped(draft: Draft, context: Context, *, cluster: bool) -> tuple[MappedProfile, JsonObject]:
+def _mapped(draft: Draft, context: Context, template: JsonObject, *, cluster: bool) -> tuple[MappedProfile, JsonObject]:
     """Return the profile by the common mapping, from all that is known, and the values that were given by hand."""
     name = get_str(draft.source, "spec", "modelName") or ""
     model = context.find((AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL), draft.namespace, name)
     given = _given(draft, context, name, cluster=cluster)
-    template = _with_status(draft, context, cluster=cluster)
     spec = {key: value for key, value in get_map(template, "spec").items() if key not in _FLAT}
     spec |= {
         key: value for key, value in given.items() if key in _GIVEN and (key == "precision" or is_empty(spec.get(key)))
@@ -245,9 +247,11 @@ def _runtime_config(draft: Draft, context: Context) -> None:
     )
 
 
-def _gaps(draft: Draft, mapped: MappedProfile, given: JsonObject) -> None:
+def _gaps(draft: Draft, mapped: MappedProfile, given: JsonObject, template: JsonObject) -> None:
     for problem in mapped.problems:
         name = _GAPS.get(problem.field)
+        if problem.field == _RESOLVED_CPU and isinstance(draft.get("spec", "hardware"), dict | None):
+            draft.put(_CPU, copied(get(template, *_RESOLVED_CPU.split("."))))  # where servers refuse it
         if problem.code != "ImputationNotSafe" and not problem.field.startswith("status."):
             continue  # the leaf itself says so
         if problem.field == "spec.precision" or problem.field in _STATED:

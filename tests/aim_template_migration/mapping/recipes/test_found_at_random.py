@@ -210,6 +210,15 @@ class TestEngineSettingsInDoubt:
         assert "spec.hardware" in refusals(draft.value)
 
 
+def test_cpu_quantities_that_only_discovery_resolved_stand_where_servers_refuse_them() -> None:
+    cpu: JsonObject = {"requests": "8"}
+    source = {**template(image="x:1", modelId="a/b"), "status": {"resolvedHardware": {"cpu": cpu}}}
+    (draft,) = converted([source])
+    assert [gap.path for gap in draft.gaps] == [("status", "resolvedHardware", "cpu")]
+    assert draft.get("spec", "hardware") == {"cpu": cpu}
+    assert "spec.hardware" in refusals(draft.value)
+
+
 def test_adapters_of_a_service_that_names_no_model_have_to_be_decided_about() -> None:
     adapters: list[Json] = [{"name": "tuned", "kind": "AIMArtifact"}]
     (draft,) = converted([service(model={"name": ""}, template={}, adapters=adapters)])
