@@ -61,13 +61,14 @@ def side_by_side(work: Callable[[Item], Result], items: Sequence[Item], threads:
         left.set()
 
 
-def ahead(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
+def ahead(work: Callable[[Item], Result], items: Sequence[Item], threads: int, *, further: int = 0) -> Iterator[Result]:
     """Yield what ``work`` returns for each item, in the order of the items; a few are worked on ahead, and no others.
 
     Args:
         work: is called from several threads; it must not need an end.
         items: what to work on.
         threads: how many at once, beside the one whose result is in use.
+        further: how many results may wait beside those that are worked on.
 
     Raises:
         Exception: what ``work`` raised for an item, in its turn; nothing further is begun then, nor when the iterator
@@ -89,7 +90,7 @@ def ahead(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -
         for item in items:
             begun.append(queue.SimpleQueue())
             waiting.put((item, begun[-1]))
-            if len(begun) > threads:
+            if len(begun) > threads + further:
                 yield _taken(begun.popleft())
         while begun:
             yield _taken(begun.popleft())
@@ -110,13 +111,18 @@ def _outcome(work: Callable[[Item], Result], item: Item) -> Result | _Raised:
         return _Raised(error)
 
 
-def _taken(done: _Done[Result]) -> Result:
-    """Return the next result, or raise what was raised in its place."""
+def awaited(done: queue.SimpleQueue[Item]) -> Item:
+    """Return what comes out of a queue next; a signal is not waited through."""
     while True:
         try:
-            ended = done.get(timeout=_LOOK_UP)
+            return done.get(timeout=_LOOK_UP)
         except queue.Empty:
             continue
-        if isinstance(ended, _Raised):
-            raise ended.error
-        return ended
+
+
+def _taken(done: _Done[Result]) -> Result:
+    """Return the next result, or raise what was raised in its place."""
+    ended = awaited(done)
+    if isinstance(ended, _Raised):
+        raise ended.error
+    return ended

@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-MOST_WORKERS = 3
-"""With more, the tool would need more than 300 MB."""
+MOST_WORKERS = 2
+"""With more, the tool could need more than 300 MB."""
 WORKER_MEMORY = 120 << 20
 """Bytes that a worker may need, and this process beside them."""
 _CGROUP = Path("/sys/fs/cgroup")

@@ -40,7 +40,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PageAhead:
-    """A page, whose bytes are the next message.
+    """A page or a piece of it, whose bytes are the next message.
 
     Attributes:
         number: what it is called in ``NamespacePages``.

@@ -25,8 +25,8 @@ from aim_api.kinds import Kind
 from aim_template_migration.kube import Cluster
 from aim_template_migration.kube.errors import IncompleteList
 from aim_template_migration.kube.requests import Action
-from aim_template_migration.kube.side_by_side import ahead
-from aim_template_migration.planning.inventory import READERS, PlanningError, read_pages
+from aim_template_migration.kube.side_by_side import ahead, awaited
+from aim_template_migration.planning.inventory import READERS, NamespacePages, PlanningError, read_pages
 from aim_template_migration.planning.namespace_text import NamespaceText
 from aim_template_migration.planning.worker import Answer, Beginning, Failed, Message, PageAhead, Unusable
 
@@ -34,6 +34,8 @@ _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from aim_template_migration.planning.worker import main; main(int(sys.argv[1]))"
 )
+_PIECE = 1 << 20
+_Waiting = queue.SimpleQueue[NamespaceText | Unusable | Failed | None]
 _INHERITED = ("PYTHON", "LD_", "DYLD_")
 
 
@@ -81,22 +83,24 @@ class Workers:
             ClusterError: a namespace or a list in it can't be read whole.
             WorkerFailedError: the tool has a fault.
         """
-        return ahead(lambda name: self._text_of(cluster, name), names, READERS + len(self._workers))
+        for worker, answer in ahead(
+            lambda name: self._ask_for(cluster, name), names, READERS, further=len(self._workers)
+        ):
+            yield worker.text_in(answer)
+            with self._lock:
+                worker.namespaces -= 1
 
     def end(self) -> None:
         """End the processes, whatever they do."""
         for worker in self._workers:
             worker.end()
 
-    def _text_of(self, cluster: Cluster, name: str) -> NamespaceText:
+    def _ask_for(self, cluster: Cluster, name: str) -> "tuple[_Worker, _Waiting]":
+        """Read a namespace for the worker that has the fewest under way; return what its text comes from."""
         with self._lock:
             worker = min(self._workers, key=lambda worker: worker.namespaces)
             worker.namespaces += 1
-        try:
-            return worker.text_of(cluster, name)
-        finally:
-            with self._lock:
-                worker.namespaces -= 1
+        return worker, worker.ask_for(cluster, name)
 
 
 class _Worker:
@@ -111,7 +115,7 @@ class _Worker:
         self._first = first
         self._numbers = 0
         self._sending = threading.Lock()
-        self._awaited: dict[str, queue.SimpleQueue[NamespaceText | Unusable | Failed | None]] = {}
+        self._awaited: dict[str, _Waiting] = {}
         ours, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with a program of our own
@@ -126,27 +130,37 @@ class _Worker:
         self._connection: Connection[Message, Answer] = ours
         threading.Thread(target=self._receive, name="worker", daemon=True).start()
 
-    def text_of(self, cluster: Cluster, name: str) -> NamespaceText:
-        answer: queue.SimpleQueue[NamespaceText | Unusable | Failed | None] = queue.SimpleQueue()
+    def ask_for(self, cluster: Cluster, name: str) -> _Waiting:
+        """Read a namespace and pass it on; return where its answer will be."""
+        answer: _Waiting = queue.SimpleQueue()
         self._awaited[name] = answer
-        self._send(read_pages(cluster, name, self._keep))
-        given = answer.get()
-        match given:
+        read = read_pages(cluster, name, self._keep)
+        pieces = tuple(number for numbers in read.pages for number in numbers)
+        self._send(NamespacePages(name, pieces, terminating=read.terminating))
+        return answer
+
+    def text_in(self, waiting: _Waiting) -> NamespaceText:
+        """Wait for an answer and return its text."""
+        answer = awaited(waiting)
+        match answer:
             case Unusable(action=action, text=text):
                 raise IncompleteList(action, text)
             case Failed(traceback=traceback):
                 raise WorkerFailedError(traceback)
             case None:
                 raise self._ended()
-        return given
+        return answer
 
     def end(self) -> None:
         """End the process at once; it has nothing that could be lost."""
         self._process.kill()
         self._process.wait()
 
-    def _keep(self, kind: Kind, action: Action, items: list[msgspec.Raw]) -> int:
-        """Pass a page on; return its number."""
+    def _keep(self, kind: Kind, action: Action, items: list[msgspec.Raw]) -> list[int]:
+        """Pass a page on in small pieces, so that it is not twice in memory as a whole; return their numbers."""
+        return [self._pass_on(kind, action, piece) for piece in _pieces(items)]
+
+    def _pass_on(self, kind: Kind, action: Action, items: list[msgspec.Raw]) -> int:
         ends = tuple(accumulate(len(memoryview(item)) for item in items))
         data = b"".join(items)
         with self._sending:
@@ -192,3 +206,16 @@ class _Worker:
             f"a process that classified namespaces was ended by {name}, as happens where memory is short, and nothing "
             "was written; give the command more memory, or use --workers 1, which needs the least"
         )
+
+
+def _pieces(items: list[msgspec.Raw]) -> Iterator[list[msgspec.Raw]]:
+    """Yield objects in order, as many at a time as make a piece."""
+    piece: list[msgspec.Raw] = []
+    size = 0
+    for item in items:
+        piece.append(item)
+        size += len(memoryview(item))
+        if size >= _PIECE:
+            yield piece
+            piece, size = [], 0
+    yield piece

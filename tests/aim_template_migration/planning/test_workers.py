@@ -238,14 +238,14 @@ def test_workers_load_nothing_from_the_current_directory_and_get_no_credentials(
     [
         (1, {}, 1),
         (2, {}, 2),
-        (64, {}, 3),
+        (64, {}, 2),
         (8, {"cpu.max": "100000 100000"}, 1),
         (8, {"cpu.max": "50000 100000"}, 1),
         (8, {"cpu.max": "200000 100000", "memory.max": "max"}, 2),
         (8, {"memory.max": str(128 << 20)}, 1),
         (8, {"memory.max": str(400 << 20)}, 2),
-        (8, {"memory.max": str(1 << 30), "cpu.max": "max 100000"}, 3),
-        (8, {"memory.max": "", "cpu.max": "nonsense 0"}, 3),
+        (8, {"memory.max": str(1 << 30), "cpu.max": "max 100000"}, 2),
+        (8, {"memory.max": "", "cpu.max": "nonsense 0"}, 2),
     ],
 )
 def test_no_more_workers_than_processors_and_memory_allow(tmp_path, monkeypatch, processors_here, files, expected):
