@@ -195,10 +195,12 @@ class Parser(argparse.ArgumentParser):
         """Name the nearest choice where there is one, and all of them only elsewhere."""
         import difflib  # only for a word that is no choice, so that --help stays quick
 
-        choices = [str(choice) for choice in action.choices or ()]
-        near = difflib.get_close_matches(str(value), choices, n=1) if choices and value not in choices else []
+        choices = action.choices
+        if choices is None or value in choices:  # as they are declared: the choices of a number are numbers
+            return
+        near = difflib.get_close_matches(value, map(str, choices), n=1) if isinstance(value, str) else []
         if near:
-            raise argparse.ArgumentError(action, f"invalid choice: {str(value)!r}; did you mean {near[0]!r}?")
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; did you mean {near[0]!r}?")
         super()._check_value(action, value)
 
 

@@ -6,8 +6,11 @@ import sys
 
 import pytest
 
+from aim_template_migration.cli.failures import CommandStopped
+from aim_template_migration.cli.options import handoff
 from aim_template_migration.cli.options.shared import STEP_NAMES
-from aim_template_migration.cli.parser import COMMANDS
+from aim_template_migration.cli.parser import COMMANDS, build_parser
+from aim_template_migration.cli.parser_contents import commands
 from aim_template_migration.documents.plan import STEP_NAMES as PLAN_STEP_NAMES
 from aim_template_migration.version import __version__
 
@@ -72,6 +75,35 @@ def test_a_word_that_is_nearly_a_choice_is_told_the_nearest(aim, arguments, mean
     assert ended.code == 2
     assert ("did you mean" in ended.err) == bool(meant)
     assert f"did you mean {meant!r}?" in ended.err if meant else "choose from" in ended.err
+
+
+def choices():
+    """Yield every choice of every option and argument of every command, as the words that name it."""
+    for name, parser in commands().items():
+        for action in parser._actions:
+            for choice in action.choices or ():
+                yield pytest.param([name, *action.option_strings[:1], str(choice)], id=f"{name} {action.dest} {choice}")
+
+
+@pytest.mark.parametrize("words", list(choices()))
+def test_every_choice_of_every_option_is_accepted(words):
+    try:
+        build_parser().parse_args(words)
+    except CommandStopped as stopped:
+        assert str(stopped).startswith("the following arguments are required: ")
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_every_phase_of_the_handoff_is_taken_as_the_number_it_is(number):
+    words = ["handoff", "check", "--evidence", "e.json", "--phase", str(number)]
+    assert handoff.read(build_parser().parse_args(words)).phase == number
+
+
+@pytest.mark.parametrize(("given", "said"), [("0", "choose from 1, 2, "), ("11", "choose from 1, 2, "), ("one", "int")])
+def test_a_phase_that_is_none_of_the_ten_is_refused(aim, given, said):
+    ran = aim("handoff", "check", "--evidence", "e.json", "--phase", given)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
 
 
 def test_options_are_never_abbreviated(aim):

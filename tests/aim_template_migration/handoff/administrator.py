@@ -140,8 +140,8 @@ class Handoff:
         }
         self.patch(AIM_SERVICE, SERVICE, patch)
 
-    def walk(self, to, visit=lambda number: None):
-        """Do everything up to a phase, check each phase on the way, and let a visitor look at it."""
+    def work(self, number):
+        """Do what a phase asks for, where a tool can do it."""
         steps = {
             3: self.pause_source,
             4: self.prepare_target,
@@ -150,9 +150,13 @@ class Handoff:
             7: self.transfer_control,
             9: self.cut_over,
         }
+        if number in steps:
+            steps[number]()
+
+    def walk(self, to, visit=lambda number: None):
+        """Do everything up to a phase, check each phase on the way, and let a visitor look at it."""
         for number in range(1, to + 1):
-            if number in steps:
-                steps[number]()
+            self.work(number)
             checked = self.check(number, record=True)
             assert checked.verdict == "go if", (number, [f"{d.object}: {d.message}" for d in checked.differences])
             visit(number)
