@@ -85,12 +85,17 @@ def choices():
                 yield pytest.param([name, *action.option_strings[:1], str(choice)], id=f"{name} {action.dest} {choice}")
 
 
-@pytest.mark.parametrize("words", list(choices()))
-def test_every_choice_of_every_option_is_accepted(words):
+def refusal(words):
     try:
         build_parser().parse_args(words)
     except CommandStopped as stopped:
-        assert str(stopped).startswith("the following arguments are required: ")
+        return str(stopped)
+    return ""
+
+
+@pytest.mark.parametrize("words", list(choices()))
+def test_every_choice_of_every_option_is_accepted(words):
+    assert re.fullmatch("(the following arguments are required: .*)?", refusal(words))
 
 
 @pytest.mark.parametrize("number", range(1, 11))
