@@ -20,7 +20,7 @@ from aim_template_migration.documents.handoff import (
 from aim_template_migration.documents.plan import API_VERSION, PLAN_NAME, PlanError, decode_plan
 from aim_template_migration.documents.private_files import PrivateFileError, open_private, read, write_all
 from aim_template_migration.handoff.compare import desired_state, detect_phase, differences
-from aim_template_migration.handoff.course import TARGET_FROM, course_differences
+from aim_template_migration.handoff.course import TARGET_FROM, course_differences, furthest
 from aim_template_migration.handoff.ownership import staged_flags
 from aim_template_migration.handoff.phases import phase
 from aim_template_migration.handoff.reading import look
@@ -104,7 +104,7 @@ def check_handoff(
     _require_same_cluster(cluster, evidence)
     seen = look(cluster, evidence.content)
     if number is None:
-        chosen, found = detect_phase(seen)
+        chosen, found = detect_phase(seen, furthest(record or ()))
     else:
         chosen = phase(number)
         found = differences(seen, chosen)

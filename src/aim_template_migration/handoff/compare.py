@@ -33,14 +33,20 @@ def differences(seen: Sighting, at: Phase) -> tuple[Difference, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def detect_phase(seen: Sighting) -> tuple[Phase, tuple[Difference, ...]]:
+def detect_phase(seen: Sighting, passed: int = 0) -> tuple[Phase, tuple[Difference, ...]]:
     """Return the phase that fits best, with its differences.
 
-    Of several that fit, it is the furthest; of those that reads can't tell apart, the first.
+    Of several that fit, it is the furthest. Of those that reads can't tell apart, it is the first until the second is
+    on record: that people did its work is theirs to say, by its number.
+
+    Args:
+        seen: what is there.
+        passed: the furthest phase on record, 0 where there is none.
     """
     found = {at.number: differences(seen, at) for at in PHASES}
     best = min(found, key=lambda number: (len(found[number]), -number))
-    best = next((first for first, second in INDISTINGUISHABLE if second == best), best)
+    first, second = next((pair for pair in INDISTINGUISHABLE if best in pair), (best, best))
+    best = second if passed >= second else first
     return phase(best), found[best]
 
 

@@ -5,10 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 from aim_template_migration.documents.handoff import HandoffCheck, TargetIdentity
 from aim_template_migration.handoff.difference import Difference
-from aim_template_migration.handoff.phases import INDISTINGUISHABLE, PHASES, Phase
+from aim_template_migration.handoff.phases import PHASES, Phase
 
 TARGET_FROM = 4
 _CLOCKS_APART = timedelta(minutes=5)
+
+
+def furthest(record: tuple[HandoffCheck, ...]) -> int:
+    """Return the last phase that the record has a GO for, 0 where it has none."""
+    return max(_gone_through(record), default=0)
 
 
 def course_differences(
@@ -23,14 +28,15 @@ def course_differences(
         target: the target as it is now, None before it exists.
         now: the time, RFC 3339.
     """
-    gone_through = frozenset(check.phase for check in record if check.verdict == "go if")
-    passed = max(gone_through, default=0)
+    gone_through, passed = _gone_through(record), furthest(record)
     if at.number < passed:
         yield Difference(unit, f"the record has passed phase {passed} already; going back needs a new plan")
-    missing = [first for first, second in _stages(at) if not {first, second} & gone_through]
+    # Also where a read can't tell a phase from the next one: what people did there is the very thing to be on record.
+    missing = [str(item.number) for item in PHASES if item.number < at.number and item.number not in gone_through]
     if missing:
-        phases = ", ".join(str(number) for number in missing)
-        yield Difference(unit, f"the record has no GO for phase {phases}, which comes before phase {at.number}")
+        yield Difference(
+            unit, f"the record has no GO for phase {', '.join(missing)}, which comes before phase {at.number}"
+        )
     known = next((check.target for check in record if check.target is not None and check.verdict == "go if"), None)
     if known is not None and target is not None:
         yield from _same_target(known, target)
@@ -59,14 +65,8 @@ def _same_target(known: TargetIdentity, target: TargetIdentity) -> Iterator[Diff
             yield Difference(name, "its desired state is not the one that was recorded first")
 
 
-def _stages(at: Phase) -> Iterator[tuple[int, int]]:
-    """Yield the phases before one; those that reads can't tell apart count as one."""
-    second_of = dict(INDISTINGUISHABLE)
-    seconds = frozenset(second_of.values())
-    for earlier in PHASES:
-        stage = (earlier.number, second_of.get(earlier.number, earlier.number))
-        if earlier.number not in seconds and at.number not in stage and earlier.number < at.number:
-            yield stage
+def _gone_through(record: tuple[HandoffCheck, ...]) -> frozenset[int]:
+    return frozenset(check.phase for check in record if check.verdict == "go if")
 
 
 def _time(text: str) -> datetime:

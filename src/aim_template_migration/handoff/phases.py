@@ -1,6 +1,7 @@
 """R's ten phases (pure): what must hold at each, beyond what must never change, and what only people can confirm.
 
-Phases 1 and 2, 7 and 8, 9 and 10 differ in nothing that a read can tell: what lies between them is people's work.
+Phases 1 and 2, 7 and 8, 9 and 10 differ in nothing that a read can tell: what lies between them is people's work,
+so that 2, 8 and 10 are never found by reading; they are named.
 """
 
 from dataclasses import dataclass

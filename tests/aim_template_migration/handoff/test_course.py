@@ -14,7 +14,7 @@ from aim_template_migration.documents.handoff import (
     sealed,
 )
 from aim_template_migration.handoff.check import HandoffRefused, append_record
-from aim_template_migration.handoff.course import course_differences
+from aim_template_migration.handoff.course import course_differences, furthest
 from aim_template_migration.handoff.phases import phase
 
 TARGET = TargetIdentity("AIMProfile/a/p", "u1", "d1", "AIMProfileCache/a/c", "u2", "d2")
@@ -52,7 +52,7 @@ def said(kept, number, *, target=TARGET, now="2026-11-27T18:00:00Z"):
 
 
 @pytest.mark.parametrize(
-    ("before", "number"), [((), 1), ((), 2), ((1,), 3), ((2,), 3), ((1, 3, 4, 5, 6, 7), 9), ((1, 3, 4, 5, 6, 8, 9), 10)]
+    ("before", "number"), [((), 1), ((1,), 1), ((1,), 2), ((1, 2), 3), (range(1, 9), 9), (range(1, 10), 10)]
 )
 def test_a_phase_that_follows_is_a_go(before, number):
     assert said(record(*map(check, before)), number) == ""
@@ -60,36 +60,53 @@ def test_a_phase_that_follows_is_a_go(before, number):
 
 @pytest.mark.parametrize(
     ("before", "number", "missing"),
-    [((), 3, "1"), ((), 9, "1, 3, 4, 5, 6, 7"), ((1, 3, 4, 5), 7, "6"), ((1, 3, 5), 6, "4")],
+    [
+        ((), 2, "1"),
+        ((), 3, "1, 2"),
+        ((), 9, "1, 2, 3, 4, 5, 6, 7, 8"),
+        ((1, 2, 3, 4, 5), 7, "6"),
+        ((1, 2, 3, 5), 6, "4"),
+    ],
 )
 def test_a_phase_that_skips_another_is_a_stop(before, number, missing):
     assert f"no GO for phase {missing}," in said(record(*map(check, before)), number)
 
 
+@pytest.mark.parametrize(("number", "work"), [(3, 2), (9, 8), (10, 9)])
+def test_work_that_no_read_can_show_must_be_on_record_before_the_next_phase(number, work):
+    kept = record(*(check(item) for item in range(1, number) if item != work))
+    assert said(kept, number) == f"the record has no GO for phase {work}, which comes before phase {number}"
+
+
 def test_a_stop_on_record_is_no_go():
-    kept = record(check(1), check(3, verdict="stop"))
+    kept = record(check(1), check(2), check(3, verdict="stop"))
     assert "no GO for phase 3," in said(kept, 4)
 
 
+def test_the_furthest_phase_is_the_last_with_a_go():
+    assert furthest(record(check(1), check(2), check(3, verdict="stop"))) == 2
+    assert furthest(()) == 0
+
+
 def test_going_back_is_a_stop():
-    assert "has passed phase 4" in said(record(*map(check, (1, 3, 4))), 3)
+    assert "has passed phase 4" in said(record(*map(check, (1, 2, 3, 4))), 3)
 
 
 @pytest.mark.parametrize("field", ["profile", "profile_uid", "cache", "cache_uid"])
 def test_another_target_is_a_stop(field):
     other = msgspec.structs.replace(TARGET, **{field: "other"})
-    assert "not the recorded target" in said(record(*map(check, (1, 3, 4))), 5, target=other)
+    assert "not the recorded target" in said(record(*map(check, (1, 2, 3, 4))), 5, target=other)
 
 
 @pytest.mark.parametrize("field", ["profile_digest", "cache_digest"])
 def test_a_target_that_was_edited_since_is_a_stop(field):
     other = msgspec.structs.replace(TARGET, **{field: "other"})
-    assert "not the one that was recorded first" in said(record(*map(check, (1, 3, 4))), 5, target=other)
+    assert "not the one that was recorded first" in said(record(*map(check, (1, 2, 3, 4))), 5, target=other)
 
 
 def test_a_clock_that_runs_behind_the_record_is_a_stop():
-    assert "mend the clock" in said(record(check(1)), 3, now="2026-11-27T17:00:00Z")
-    assert said(record(check(1)), 3, now="2026-11-27T17:58:00Z") == ""
+    assert "mend the clock" in said(record(check(1)), 2, now="2026-11-27T17:00:00Z")
+    assert said(record(check(1)), 2, now="2026-11-27T17:58:00Z") == ""
 
 
 def lines(*numbers):

@@ -44,6 +44,22 @@ def test_the_phase_is_found_by_reading(handoff, done, detected):
     assert (checked.phase, checked.verdict, checked.detected) == (detected, "go if", True)
 
 
+def test_detection_stays_at_the_work_of_people_that_is_on_record(handoff):
+    handoff.check(1, record=True)
+    assert handoff.check(record=True).phase == 1
+    assert handoff.check(2, record=True).verdict == "go if"
+    checked = handoff.check(record=True)
+    assert (checked.phase, checked.detected, checked.verdict) == (2, True, "go if")
+
+
+def test_a_source_that_was_paused_before_quiescence_was_on_record_is_a_stop(handoff):
+    assert handoff.check(record=True).phase == 1
+    handoff.pause_source()
+    checked = handoff.check(record=True)
+    assert (checked.phase, checked.verdict) == (3, "stop")
+    assert "the record has no GO for phase 2, which comes before phase 3" in said(checked)
+
+
 @pytest.mark.parametrize("skipped", [3, 4, 5, 6, 7, 9])
 def test_a_phase_whose_work_is_not_done_is_a_stop(handoff, skipped):
     handoff.walk(skipped - 1)

@@ -10,6 +10,7 @@ from aim_template_migration.cli.options.handoff import HandoffArguments, read
 from aim_template_migration.cli.rendering.machine import encode
 from aim_template_migration.cli.rendering.text import count, heading, pairs, wrapped
 from aim_template_migration.cli.translation import open_cluster, translated
+from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.documents.handoff import HandoffCheck
 from aim_template_migration.handoff.check import (
     HandoffRefused,
@@ -28,6 +29,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         CommandStopped: the evidence, the record or the cluster can't be used.
     """
     arguments = read(parsed)
+    if arguments.record is not None and (warning := work_tree_warning(arguments.record)):
+        console.warn(warning)
     checked = _check(arguments, console)
     if not checked.plan_checked:
         console.warn("no plan.json lies beside the evidence, so only the evidence's own digest was checked")
@@ -81,4 +84,6 @@ def _lines(checked: HandoffCheck, paint: Paint, width: int) -> list[str]:
 
 def _alike(checked: HandoffCheck) -> str:
     pair = next((pair for pair in INDISTINGUISHABLE if checked.detected and pair[0] == checked.phase), None)
-    return f"; {pair[1]} can't be told apart from it by reading" if pair else ""
+    if pair is None:
+        return ""
+    return f"; {pair[1]} can't be told apart from it by reading, so name that one with --phase {pair[1]}"

@@ -45,7 +45,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="dedicated-handoff-*.json of the plan directory",
     )
     group.add_argument(
-        "--phase", type=int, choices=PHASES, metavar="1..10", help="phase of the procedure (default: found by reading)"
+        "--phase",
+        type=int,
+        choices=PHASES,
+        metavar="1..10",
+        help="phase of the procedure (default: found by reading, which can't tell 2, 8 and 10: name these)",
     )
     group.add_argument(
         "--record", type=file_path, metavar="FILE", help="record of the checks: read if it exists, then appended to"

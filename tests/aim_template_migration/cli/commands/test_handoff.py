@@ -72,6 +72,23 @@ def test_without_a_phase_it_is_found_by_reading(checked):
     assert "phase 1. Hold the source pipeline (found by reading); 2 can't be told apart" in flat(ran.out)
 
 
+def test_quiescence_is_named_before_the_source_is_paused(checked, handoff):
+    assert "so name that one with --phase 2" in flat(checked("--record", handoff.record).out)
+    handoff.pause_source()
+    ran = checked("--record", handoff.record)
+    assert ran.code == 3
+    assert "the record has no GO for phase 2, which comes before phase 3" in flat(ran.out)
+
+
+def test_a_record_inside_a_work_tree_earns_a_warning(checked, tmp_path):
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    inside = tmp_path / "repository/record.jsonl"
+    ran = checked("--record", inside)
+    assert ran.code == 0
+    assert f"{inside} lies inside the Git work tree" in flat(ran.err)
+    assert f"{inside} lies inside the Git work tree" in flat(checked("--record", inside, "-o", "json").err)
+
+
 def test_a_difference_is_a_stop(checked, handoff):
     handoff.patch(AIM_SERVICE, SERVICE, {"metadata": {"labels": {"aim.eai.amd.com/team": "x"}}})
     ran = checked("--phase", "1")
