@@ -41,6 +41,8 @@ class Line:
         stops: findings for which the runbook says to stop.
         warns: findings that keep a unit manual.
         good: what is said where there are none.
+        notes: warnings that the line names: they keep no unit manual, and the line is not true without them.
+        noted: what is said of the objects that these warnings are about.
         beside: fields whose findings are no concern of the line: a Dedicated cache may be as whole as a Shared one.
     """
 
@@ -49,6 +51,8 @@ class Line:
     warns: frozenset[str]
     good: str
     beside: frozenset[str] = frozenset()
+    notes: frozenset[str] = frozenset()
+    noted: str = ""
 
 
 LINES: tuple[Line, ...] = (
@@ -91,6 +95,8 @@ LINES: tuple[Line, ...] = (
         frozenset(),
         frozenset({"ExternallyManaged"}),
         "no marker, field manager or owner of GitOps or another tool was found",
+        notes=frozenset({"ClusterObjectManagedElsewhere"}),
+        noted="managed from outside, cluster-scoped and only read, so that they keep no unit manual",
     ),
 )
 
@@ -232,10 +238,15 @@ def _is_legacy(unit: Unit) -> bool:
 
 def _line(line: Line, units: Sequence[Unit]) -> Prerequisite:
     findings = tuple(item for item in _of(units, line.stops | line.warns) if item.field not in line.beside)
-    if not findings:
-        return Prerequisite(line.code, "ok", line.good, (f"services looked at: {len(units)}",))
+    # Services share what is cluster-scoped: each object is named once.
+    notes = tuple(dict.fromkeys(item for unit in units for item in unit.warnings if item.code in line.notes))
+    evidence = (f"services looked at: {len(units)}",)
+    if not findings and not notes:
+        return Prerequisite(line.code, "ok", line.good, evidence)
     answer: Answer = "stop" if any(item.code in line.stops for item in findings) else "attention"
-    return Prerequisite(line.code, answer, _first(findings), (f"services looked at: {len(units)}",), findings)
+    noted = f"{line.noted}: {', '.join(dict.fromkeys(item.object for item in notes))}" if notes else ""
+    message = "; ".join(part for part in (_first(findings) if findings else "", noted) if part)
+    return Prerequisite(line.code, answer, message, evidence, (*findings, *notes))
 
 
 def _permitted(code: str, answer: Answer, denied: Sequence[Question], evidence: tuple[str, ...]) -> Prerequisite:

@@ -7,6 +7,9 @@ from functools import lru_cache
 from aim_api.kinds import (
     AIM_ARTIFACT,
     AIM_CLUSTER_MODEL,
+    AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_PROFILE_SET,
+    AIM_CLUSTER_SERVICE_TEMPLATE,
     AIM_GROUP,
     AIM_MODEL,
     AIM_PROFILE,
@@ -58,7 +61,21 @@ _OWNERS: dict[str, frozenset[str]] = {
     AIM_TEMPLATE_CACHE.name: frozenset({AIM_SERVICE_TEMPLATE.name, AIM_SERVICE.name}),
     AIM_PROFILE.name: frozenset({AIM_MODEL.name, AIM_CLUSTER_MODEL.name, AIM_PROFILE_SET.name, AIM_SERVICE.name}),
     AIM_PROFILE_CACHE.name: frozenset({AIM_PROFILE.name, AIM_SERVICE.name}),
+    AIM_CLUSTER_MODEL.name: frozenset({"AIMClusterModelSource"}),
+    AIM_CLUSTER_SERVICE_TEMPLATE.name: frozenset({AIM_CLUSTER_MODEL.name}),
+    AIM_CLUSTER_PROFILE.name: frozenset({AIM_CLUSTER_MODEL.name, AIM_CLUSTER_PROFILE_SET.name}),
 }
+
+
+def outside_management(observed: Observed, closure: Closure) -> Iterator[tuple[str, str]]:
+    """Yield the field and a sentence of everything by which an object shows that it is managed from outside."""
+    for where, who in outside_markers(observed):
+        yield where, f"it is marked as managed by {who}"
+    for manager in outside_managers(observed):
+        yield "metadata.managedFields", f"field manager {manager} wrote fields of it"
+    owner = foreign_owner(observed, closure)
+    if owner:
+        yield "metadata.ownerReferences", f"it is owned by {owner}, which is no part of the closure"
 
 
 def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from aim_template_migration.documents.plan import Finding, SecretReference
 from aim_template_migration.planning.case import Case, Findings, finding
 from aim_template_migration.planning.checks.pipeline import accepts_observed_generation
 from aim_template_migration.planning.enumeration import few_of
-from aim_template_migration.planning.management import older_managers
+from aim_template_migration.planning.management import older_managers, outside_management
 
 _USED_CACHE = ("status", "cache", "templateCacheRef", "uid")
 
@@ -20,6 +20,7 @@ def warnings_of(case: Case, secrets: tuple[SecretReference, ...], *, automatic: 
         *(_pin_expires(case) if automatic else ()),
         *_shared_cache(case),
         *_older_managers(case),
+        *_managed_catalogue(case),
         *_secrets(case, secrets),
         *_observed_generation(case),
     )
@@ -58,6 +59,13 @@ def _older_managers(case: Case) -> Findings:
                 f"field manager {manager} is that of an older operator",
                 "metadata.managedFields",
             )
+
+
+def _managed_catalogue(case: Case) -> Findings:
+    for item in case.closure.objects:
+        if not item.kind.namespaced:
+            for where, message in outside_management(item, case.closure):
+                yield finding("ClusterObjectManagedElsewhere", item, message, where)
 
 
 def _secrets(case: Case, secrets: tuple[SecretReference, ...]) -> Findings:

@@ -8,7 +8,7 @@ from aim_template_migration.inspecting.preflight import must_stop, run_preflight
 from aim_template_migration.kube.errors import Forbidden, Unauthorized
 from aim_template_migration.kube.permissions import OPERATOR, PERMISSIONS, OperatorPlace, operator_permission
 from aim_template_migration.kube.requests import Action
-from tests.support.fleet import NOW, Fleet, FleetCluster, add_service, condition, happy_fleet, owner
+from tests.support.fleet import AIM1, NOW, Fleet, FleetCluster, add_service, condition, happy_fleet, owner
 
 CODES = [
     "CrdsSuitable", "SameBuild", "OperatorAtWork", "NamespacesReadable", "TemplatePipeline", "BridgeProven",
@@ -101,6 +101,11 @@ def argo(fleet):
     fleet.only("AIMService")["metadata"]["labels"] = {"argocd.argoproj.io/instance": "prod"}
 
 
+def managed_config(fleet):
+    config = fleet.add("AIMClusterRuntimeConfig", AIM1, "default", spec={})
+    config["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "Helm"}
+
+
 def migrated(fleet):
     service = fleet.only("AIMService")
     del service["spec"]["template"]
@@ -136,6 +141,7 @@ SITUATIONS = {
     "two InferenceServices": (
         second_inference_service, {"OneInferenceService": "stop"}
     ),
+    "GitOps of the cluster": (managed_config, {"NotManagedElsewhere": "attention"}),
     "GitOps": (argo, {"NotManagedElsewhere": "attention"}),
     "paused": (
         lambda fleet: fleet.only("AIMTemplateCache")["metadata"].update(
@@ -166,6 +172,25 @@ def test_what_stops_and_what_asks_for_attention(what):
         assert shown.message
         assert shown.findings or what == "bridge by observed generation"
         assert all(item.advice for item in shown.findings)
+
+
+def test_cluster_scoped_objects_of_another_tool_are_named_once_and_denied_never():
+    fleet = happy_fleet()
+    add_service(fleet, "second")
+    managed_config(fleet)
+    shown = line(checked(fleet), "NotManagedElsewhere")
+    assert shown.answer == "attention"
+    assert shown.message == (
+        "managed from outside, cluster-scoped and only read, so that they keep no unit manual: "
+        "AIMClusterRuntimeConfig/default"
+    )
+    assert [(item.object, item.message) for item in shown.findings] == [
+        ("AIMClusterRuntimeConfig/default", "it is marked as managed by Helm")
+    ]
+    argo(fleet := happy_fleet())
+    managed_config(fleet)
+    message = line(checked(fleet), "NotManagedElsewhere").message
+    assert "qwen-chat: it is marked as managed by Argo CD; managed from outside, cluster-scoped" in message
 
 
 def test_a_service_that_is_migrated_already_is_no_trouble_beside_others():

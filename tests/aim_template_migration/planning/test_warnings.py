@@ -3,7 +3,8 @@
 import pytest
 
 from aim_template_migration.documents.codes import CODES
-from tests.support.fleet import Fleet, add_service, condition, happy_fleet
+from tests.aim_template_migration.planning.test_classification import cluster_template
+from tests.support.fleet import AIM1, AIM2, Fleet, add_service, condition, happy_fleet
 
 
 def codes(fleet: Fleet, **settings: object) -> list[str]:
@@ -43,6 +44,60 @@ def test_each_condition_warns(change, expected):
     fleet = happy_fleet()
     change(fleet)
     assert codes(fleet) == expected
+
+
+OUTSIDE = {
+    "marker": ({"annotations": {"argocd.argoproj.io/tracking-id": "x"}}, "it is marked as managed by Argo CD"),
+    "label": ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "it is marked as managed by Helm"),
+    "manager": ({"managedFields": [{"manager": "helm"}]}, "field manager helm wrote fields of it"),
+    "owner": (
+        {"ownerReferences": [{"apiVersion": "x/v1", "kind": "Catalogue", "name": "c", "uid": "1"}]},
+        "it is owned by Catalogue c, which is no part of the closure",
+    ),
+}
+
+
+def on_cluster_objects(fleet: Fleet) -> None:
+    """Let the service use a cluster model, a cluster template and its profile, and a cluster's runtime config."""
+    cluster_template(fleet, with_profile=True)
+    model = fleet.only("AIMModel")
+    fleet.remove("AIMModel", model["metadata"]["name"])
+    moved = fleet.add("AIMClusterModel", AIM2, model["metadata"]["name"], spec=model["spec"], status=model["status"])
+    resolved = {"name": moved["metadata"]["name"], "scope": "Cluster", "uid": moved["metadata"]["uid"]}
+    fleet.only("AIMService")["status"]["resolvedModel"] = resolved
+    fleet.add("AIMClusterRuntimeConfig", AIM1, "default", spec={})
+
+
+CLUSTER_KINDS = ["AIMClusterModel", "AIMClusterServiceTemplate", "AIMClusterProfile", "AIMClusterRuntimeConfig"]
+
+
+@pytest.mark.parametrize("how", OUTSIDE)
+@pytest.mark.parametrize("kind", CLUSTER_KINDS)
+def test_a_cluster_scoped_object_of_another_tool_is_named_and_keeps_no_unit_manual(kind, how):
+    fleet = happy_fleet()
+    on_cluster_objects(fleet)
+    metadata, message = OUTSIDE[how]
+    fleet.only(kind)["metadata"] |= metadata
+    assert codes(fleet) == ["PinExpires", "ClusterObjectManagedElsewhere"]
+    warning = fleet.unit().warnings[-1]
+    assert (warning.object, warning.message) == (f"{kind}/{fleet.only(kind)['metadata']['name']}", message)
+
+
+@pytest.mark.parametrize(
+    ("kind", "owners"),
+    [
+        ("AIMClusterModel", ["AIMClusterModelSource"]),
+        ("AIMClusterServiceTemplate", ["AIMClusterModel"]),
+        ("AIMClusterProfile", ["AIMClusterModel", "AIMClusterProfileSet"]),
+    ],
+)
+def test_the_operator_s_own_catalogue_is_managed_by_nobody_else(kind, owners):
+    for name in owners:
+        fleet = happy_fleet()
+        on_cluster_objects(fleet)
+        owned = {"apiVersion": AIM2, "kind": name, "name": "catalogue", "uid": "1"}
+        fleet.only(kind)["metadata"]["ownerReferences"] = [owned]
+        assert codes(fleet) == ["PinExpires"]
 
 
 def test_the_other_users_of_a_cache_are_named():

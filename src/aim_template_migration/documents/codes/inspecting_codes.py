@@ -209,7 +209,7 @@ _PREREQUISITES = _codes(
     (
         "NotManagedElsewhere",
         "Nothing that the services depend on is managed by GitOps or another tool, or owned by a stranger.",
-        "Name the owner of the desired state; such units stay manual, since the tool would race it.",
+        "Name the owner of the desired state; such units stay manual, unless what is managed is cluster-scoped, which is only read.",
     ),
     (
         "ReadsPermitted",

@@ -283,6 +283,12 @@ _WARNINGS = (
         "Before the pin expires, check with kubectl get --show-managed-fields which fields it owns.",
     ),
     Code(
+        "ClusterObjectManagedElsewhere",
+        "warning",
+        "A cluster-scoped object that the unit uses is managed from outside; the migration pins and reads it, and never writes it.",
+        "Ask its owners to change nothing of it until the run has ended: a change stops the units that use it.",
+    ),
+    Code(
         "SecretsReferenced",
         "warning",
         "The closure references Secrets, which are never read and in no backup.",

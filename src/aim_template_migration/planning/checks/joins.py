@@ -3,7 +3,7 @@
 from aim_api.labels import CUSTOM_MODEL
 from aim_api.tree import get, get_list, has
 from aim_template_migration.planning.case import Case, Findings, finding
-from aim_template_migration.planning.management import foreign_owner, outside_managers, outside_markers
+from aim_template_migration.planning.management import outside_management
 from aim_template_migration.planning.snapshot import Observed
 
 
@@ -48,24 +48,14 @@ def check_going_away(case: Case) -> Findings:
 
 
 def check_external_management(case: Case) -> Findings:
-    """Nothing in the closure is managed from outside (R: externally managed units stay manual)."""
+    """Nothing of the unit is managed from outside (R: externally managed units stay manual).
+
+    What is cluster-scoped belongs to no unit: it is only read, and pinned like the rest. It earns a warning instead.
+    """
     for item in case.closure.objects:
-        if not item.kind.namespaced:
-            continue  # never written, pinned like the rest; the operator's own chart installs such objects
-        for where, who in outside_markers(item):
-            yield finding("ExternallyManaged", item, f"it is marked as managed by {who}", where)
-        for manager in outside_managers(item):
-            yield finding(
-                "ExternallyManaged", item, f"field manager {manager} wrote fields of it", "metadata.managedFields"
-            )
-        owner = foreign_owner(item, case.closure)
-        if owner:
-            yield finding(
-                "ExternallyManaged",
-                item,
-                f"it is owned by {owner}, which is no part of the closure",
-                "metadata.ownerReferences",
-            )
+        if item.kind.namespaced:
+            for where, message in outside_management(item, case.closure):
+                yield finding("ExternallyManaged", item, message, where)
 
 
 def check_secret_literals(case: Case) -> Findings:
