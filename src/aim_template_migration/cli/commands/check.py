@@ -7,7 +7,7 @@ import msgspec
 
 from aim_template_migration.applying.edits import Edit, edited_bodies, find_edits
 from aim_template_migration.applying.plan_files import PlanFiles, PlanRejected, plan_path, read_generated
-from aim_template_migration.applying.preflight import require_sound_plan
+from aim_template_migration.applying.preflight import require_evidence, require_sound_plan
 from aim_template_migration.applying.selection import ApplyOptions, select_units
 from aim_template_migration.applying.structure import structural_faults
 from aim_template_migration.cli.console import Console, Paint
@@ -48,7 +48,7 @@ class PlanCheck(Document, frozen=True):
         plan_sha256: SHA-256 of its bytes.
         accepted: whether apply would accept the plan's file.
         edits: every edit since the plan was made.
-        problems: every other thing that apply would refuse, each a sentence.
+        problems: every other thing that apply would refuse, each a sentence; that a unit is Dedicated comes first.
         revalidated: whether the units were revalidated on the cluster.
         live: what apply would stop units for, as the cluster is now.
         notices: versions that are others than when the plan was made; they stop nothing.
@@ -111,12 +111,15 @@ def _checked(path: Path, data: bytes) -> PlanCheck:
         files = PlanFiles(path, decode_plan(data), sha256)
     except PlanError as error:
         return _result(path, sha256, (), (str(error),))
-    problems = [*_directory_faults(path.parent), *structural_faults(files.plan)]
     edits: tuple[Edit, ...] = ()
+    problems: list[str] = []
     try:
-        edits = find_edits(read_generated(files), files.plan)
+        generated = read_generated(files)
+        edits = find_edits(generated, files.plan)
+        require_evidence(files, generated)  # as apply does, before all else: an edited Dedicated unit is called that
     except PlanRejected as error:
         problems.append(str(error))
+    problems += (*_directory_faults(path.parent), *structural_faults(files.plan))
     if not problems and all(edit.allowed for edit in edits):
         problems += _last_word(files)
     return _result(path, sha256, edits, tuple(problems))
@@ -131,7 +134,7 @@ def _directory_faults(directory: Path) -> list[str]:
 
 
 def _last_word(files: PlanFiles) -> list[str]:
-    """Ask apply's own checks, which also cover the evidence files, so that both never disagree."""
+    """Ask apply's own checks, so that both never disagree."""
     try:
         require_sound_plan(files, "")
         select_units(files.plan, ApplyOptions(files.path))
@@ -154,15 +157,15 @@ def _result(path: Path, sha256: str, edits: tuple[Edit, ...], problems: tuple[st
 
 def _lines(checked: PlanCheck, paint: Paint, width: int) -> list[str]:
     lines = [f"plan     {checked.path}", f"SHA-256  {checked.plan_sha256}"]
+    if checked.problems:
+        lines += heading(f"PROBLEMS ({len(checked.problems)})", paint)
+        for problem in checked.problems:
+            lines += wrapped(problem, width, "  - ", "    ")
     for title, allowed in (("EDITS that apply refuses", False), ("EDITS that apply accepts", True)):
         edits = [edit for edit in checked.edits if edit.allowed is allowed]
         lines += heading(f"{title} ({len(edits)})", paint) if edits else []
         for edit in edits:
             lines += [*wrapped(edit.where, width, "  "), *wrapped(edit.what, width, "      ")]
-    if checked.problems:
-        lines += heading(f"PROBLEMS ({len(checked.problems)})", paint)
-        for problem in checked.problems:
-            lines += wrapped(problem, width, "  - ", "    ")
     if not checked.accepted:
         return [*lines, "", paint("apply would refuse this plan.", "red")]
     for notice in checked.notices:

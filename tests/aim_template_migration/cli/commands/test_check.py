@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from aim_template_migration.documents.plan import decode_plan
+from aim_template_migration.documents.canonical import digest_bytes
+from aim_template_migration.documents.plan import EvidenceReference, decode_plan
+from aim_template_migration.documents.private_files import write_new
 from tests.aim_template_migration.cli.plans import dedicated_unit, manual_unit, plan_of, write_plan
 
 PROFILE = "AIMProfile/team-a/qwen3-32b-mi300x-fp8-tp1-latency"
@@ -116,6 +118,21 @@ def test_missing_evidence_is_a_finding(aim, tmp_path):
     ran = aim("check", "--plan", plan)
     assert ran.code == 3
     assert "dedicated-handoff-team-a.own.json" in ran.out
+
+
+def test_an_automatic_unit_that_is_dedicated_is_called_that_first(aim, tmp_path):
+    evidence = EvidenceReference("dedicated-handoff-team-a.own.json", digest_bytes(b"{}"))
+    unit = msgspec.structs.replace(dedicated_unit("own"), evidence=evidence)
+    generated = plan_of(unit)
+    plan = write_plan(tmp_path / "plan", with_disposition(unit.id, "automatic")(generated), generated=generated)
+    write_new(plan / evidence.file, b"{}")
+    said = f"{unit.id} is automatic in the plan, but the plan was made with Dedicated evidence for it"
+    ran = aim("check", "--plan", plan, "-o", "json")
+    assert ran.code == 3
+    assert ran.document["problems"][0].startswith(said)
+    assert [edit["allowed"] for edit in ran.document["edits"]] == [False]
+    out = " ".join(aim("check", "--plan", plan).out.split())
+    assert out.index(said) < out.index("EDITS that apply refuses")
 
 
 def test_a_file_that_cannot_be_read_is_not_a_finding(aim, tmp_path):
