@@ -112,7 +112,7 @@ class _Follower:
     def _obstacle(self, unit_id: str, unit: Unit | None) -> str:
         if unit is None:
             return f"the plan has no unit {unit_id}; it stays as it is"
-        if unit.disposition == "skip":
+        if unit.outcome == "AlreadyMigrated":
             return f"{unit_id} was on the profile pipeline already; convert it without --plan"
         if unit.disposition != "automatic":
             return f"{unit_id} is {unit.disposition} in the plan ({unit.outcome}); it stays as it is"

@@ -12,7 +12,11 @@ from aim_api.tree import JsonObject
 from aim_template_migration.documents.plan import Disposition, Finding, Imputation, Pin, Target, Unit
 from aim_template_migration.planning.after_expiry import after_expiry
 from aim_template_migration.planning.case import Case, finding, open_case
-from aim_template_migration.planning.checks.pipeline import accepts_observed_generation, already_migrated
+from aim_template_migration.planning.checks.pipeline import (
+    accepts_observed_generation,
+    already_migrated,
+    check_projection_mode,
+)
 from aim_template_migration.planning.comparison import same_target, taken_from_target
 from aim_template_migration.planning.currency import currency
 from aim_template_migration.planning.enumeration import few_of
@@ -129,7 +133,8 @@ def _draft(
     if already_migrated(service):
         # Its closure is no longer a predecessor's, so that the other checks would only list what a migration leaves.
         message = "the profile pipeline owns the service already"
-        return Draft(case, (finding("AlreadyMigrated", service, message, "spec.profile"),))
+        migrated = finding("AlreadyMigrated", service, message, "spec.profile")
+        return Draft(case, (migrated, *check_projection_mode(case)))
     return Draft(case, all_findings(case))
 
 
@@ -180,7 +185,7 @@ def _unit(draft: Draft) -> Unit:
     resolved = closure.profile_name if closure.template.found else ""
     return Unit(
         id=case.service.id,
-        disposition=_disposition(result),
+        disposition=_disposition(result, case.settings),
         outcome=result,
         inference_service=isvc.name if isvc else "",
         resolved_profile=resolved,
@@ -195,10 +200,12 @@ def _unit(draft: Draft) -> Unit:
     )
 
 
-def _disposition(result: str) -> Disposition:
+def _disposition(result: str, settings: Settings) -> Disposition:
     if result == AUTOMATIC:
         return "automatic"
-    return "skip" if result == "AlreadyMigrated" else "manual"
+    # In mode Reduced every unit is manual, one that was migrated already, too (R, "Plan and review").
+    every_unit_manual = settings.runtime_projection_mode == "Reduced"
+    return "skip" if result == "AlreadyMigrated" and not every_unit_manual else "manual"
 
 
 def _imputations(draft: Draft) -> tuple[Imputation, ...]:

@@ -750,6 +750,20 @@ def test_every_finding_is_reported_and_the_first_row_is_the_outcome():
     assert unit.outcome == "ReducedProjectionMode"
 
 
+def test_in_mode_reduced_every_unit_is_manual_one_that_was_migrated_already_too():
+    fleet = happy_fleet()
+    add_service(fleet, "moved")
+    del fleet.named("AIMService", "moved")["spec"]["template"]
+    fleet.named("AIMService", "moved")["spec"]["profile"] = {"name": "p"}
+    units = fleet.plan(runtime_projection_mode="Reduced").units
+    assert {unit.disposition for unit in units} == {"manual"}
+    assert {unit.id.split("/")[2]: (unit.outcome, [reason.code for reason in unit.reasons]) for unit in units} == {
+        "moved": ("AlreadyMigrated", ["AlreadyMigrated", "ReducedProjectionMode"]),
+        "qwen-chat": ("ReducedProjectionMode", ["ReducedProjectionMode"]),
+    }
+    assert {unit.disposition for unit in fleet.plan().units} == {"automatic", "skip"}
+
+
 def test_disagreement_marks_every_unit_that_takes_part_and_no_manual_one():
     fleet = happy_fleet()
     disagree(fleet)

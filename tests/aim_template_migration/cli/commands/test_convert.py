@@ -7,12 +7,14 @@ import subprocess
 import sys
 
 import jsonschema
+import msgspec
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
 from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.documents.schemas import schema_files
+from tests.aim_template_migration.cli.plans import manual_unit, plan_of, write_plan
 
 SERVICE = """\
 # what we serve
@@ -532,6 +534,14 @@ def test_a_manifest_that_the_plan_does_not_migrate_stays_and_is_named(aim, plann
     ran = aim("convert", path, "--plan", plan, "-n", "team-a")
     assert (ran.code, ran.out) == (3, path.read_text())
     assert "the plan has no unit AIMService/team-a/other; it stays as it is" in ran.err
+
+
+@pytest.mark.parametrize("disposition", ["skip", "manual"])
+def test_a_service_that_was_migrated_before_the_plan_is_sent_to_the_recipes(aim, manifest, tmp_path, disposition):
+    unit = msgspec.structs.replace(manual_unit("chat", "AlreadyMigrated"), disposition=disposition)
+    ran = aim("convert", manifest, "--plan", write_plan(tmp_path / "plan", plan_of(unit)), "-n", "team-a")
+    assert (ran.code, ran.out) == (3, SERVICE)
+    assert "AIMService/team-a/chat was on the profile pipeline already; convert it without --plan" in ran.err
 
 
 def test_a_unit_that_was_not_cut_over_stays_and_is_named(aim, planned):
