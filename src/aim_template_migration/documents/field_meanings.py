@@ -43,6 +43,7 @@ PARTICULAR: Mapping[str, str] = {
     "ApplyResult.counts": "units by status.",
     "ApplyResult.units": "while the run lasts those that failed, at its end every unit.",
     "ApplyResult.inFlight": "writes whose attempt is journaled and whose outcome is not.",
+    "ApplyResult.limits": "what none of this proves; stated in the answer of a commit, absent from the file.",
     "ApplyResult.stopped": "why the run ended before its last unit, or why no further cutover was begun.",
     "ArtifactReport.model": "the model source that it holds.",
     "ArtifactReport.persistentVolumeClaim": "the claim that the cache reports for it.",

@@ -134,6 +134,7 @@ class RehearsalReport(Document, frozen=True):
         units: every unit, in plan order.
         audit: what the tool's identity did.
         supplied_by_simulation: proofs that the simulation supplied, which a real cluster must supply itself.
+        limits: what none of this proves.
         not_rehearsed: what this rehearsal could not show of the cluster or the files that it was made from.
         fault: the fault that was asked for, None for none.
     """
@@ -149,6 +150,7 @@ class RehearsalReport(Document, frozen=True):
     units: tuple[RehearsedUnit, ...]
     audit: AuditCounts
     supplied_by_simulation: tuple[str, ...]
+    limits: str
     not_rehearsed: tuple[str, ...] = ()
     fault: RehearsedFault | None = None
 

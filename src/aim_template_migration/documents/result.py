@@ -151,6 +151,7 @@ class ApplyResult(Document, frozen=True):
     in_flight: tuple[OpenAttempt, ...] = ()
     units: tuple[UnitResult, ...] = ()
     stopped: str = ""
+    limits: str = ""
 
 
 class ResultError(Exception):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from aim_rehearsal.session import AuditSummary
 from aim_template_migration.applying.plan_files import PlanFiles
+from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import API_VERSION, Unit
 from aim_template_migration.documents.rehearsal import (
     KIND,
@@ -55,6 +56,7 @@ def report_of(
         ),
         audit=AuditCounts(audit.mutations, audit.dry_runs, audit.deletes, audit.secret_reads),
         supplied_by_simulation=(*SUPPLIED_BY_SIMULATION, *subject.supplied),
+        limits=LIMITS,
         not_rehearsed=subject.not_rehearsed,
         fault=fault,
     )

@@ -12,6 +12,7 @@ from aim_template_migration.cli.rendering.statements import limits_lines
 from aim_template_migration.cli.rendering.text import count, pairs
 from aim_template_migration.cli.translation import translated
 from aim_template_migration.cli.work_tree import work_tree_warning
+from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import API_VERSION, Document
 from aim_template_migration.report.html import render
 from aim_template_migration.report.page_file import refuse_foreign, write_page
@@ -31,6 +32,7 @@ class ReportWritten(Document, frozen=True):
         bytes: its length.
         plans: paths of the plans that it shows.
         counts: units by state.
+        limits: what none of this proves.
     """
 
     api_version: str
@@ -39,6 +41,7 @@ class ReportWritten(Document, frozen=True):
     bytes: int
     plans: tuple[str, ...]
     counts: dict[str, int]
+    limits: str
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -62,6 +65,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         len(page),
         tuple(os.fspath(source.files.path) for source in sources),
         dict(counted(row.state for row in report.rows)),
+        LIMITS,
     )
     _answer(written, console)
     for problem in (problem for plan in report.plans for problem in plan.problems):

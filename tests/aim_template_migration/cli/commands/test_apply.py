@@ -6,6 +6,7 @@ import stat
 import threading
 from pathlib import Path
 
+import jsonschema
 import msgspec
 import pytest
 
@@ -24,6 +25,7 @@ from aim_template_migration.documents.result import (
     count_units,
     decode_result,
 )
+from aim_template_migration.documents.schemas import schema_files
 from aim_template_migration.kube.transport import Transport
 from tests.aim_template_migration.cli.plans import automatic_unit, manual_unit, plan_of, write_plan
 
@@ -397,6 +399,15 @@ def test_an_interrupted_run_names_its_archiving(aim, pretended, plan):
     assert "&& mv -n -- apply-result.json" in ran.out
     pretended((UNITS[0],))
     assert "archive" not in aim("apply", "--plan", plan, "--commit").out
+
+
+def test_the_answer_of_a_commit_states_its_limits_for_programs_too(aim, pretended, plan):
+    pretended()
+    document = aim("apply", "--plan", plan, "--commit", "-o", "json").document
+    assert document["limits"] == LIMITS
+    jsonschema.Draft202012Validator(json.loads(schema_files()["apply-result-v1.json"])).validate(document)
+    pretended(mode="dry-run")
+    assert "limits" not in aim("apply", "--plan", plan, "-o", "json").document
 
 
 def test_json_has_no_word_beside_it(aim, pretended, plan):

@@ -75,6 +75,7 @@ def test_json_is_one_document_and_nothing_else(aim, replayed, recorded):
     ran = aim("rehearse", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.document == msgspec.json.decode(encode_report(recorded.outcome.report))
+    assert ran.document["limits"] == LIMITS
 
 
 def test_defaults(aim, replayed):

@@ -32,6 +32,7 @@ def test_the_answer_can_be_read_by_programs(aim, plan, page):
     assert document["kind"] == "ReportWritten"
     assert document["counts"] == {"failed": 1, "manual": 2, "succeeded": 1}
     assert document["bytes"] == page.stat().st_size
+    assert document["limits"] == LIMITS
 
 
 def test_an_earlier_report_is_replaced(aim, plan, page):
