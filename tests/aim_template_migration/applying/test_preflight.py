@@ -35,6 +35,13 @@ def test_a_lock_is_shown_and_left(bench):
     assert "still lives on this host" in message
 
 
+def test_the_lock_comes_before_anything_is_read(bench):
+    (bench.plan_directory / "plan.json").write_text("{")
+    with ApplyLock(bench.plan_directory, "r9", "apply --commit"):
+        assert "is held by run r9" in rejected(bench)
+    assert "is held by" not in rejected(bench)
+
+
 @pytest.mark.parametrize("name", ["apply-result.json", "apply-result.json.journal.jsonl"])
 def test_an_existing_result_or_journal_is_refused(bench, name):
     (bench.plan_directory / name).write_text("prior")
