@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import API_VERSION, Document, Finding, OwnerReference, Reference
 
 KIND = "ApplyResult"
@@ -164,6 +165,11 @@ _DECODER = msgspec.json.Decoder(ApplyResult)
 def count_units(units: tuple[UnitResult, ...]) -> dict[str, int]:
     """Return the number of units by status, every status named."""
     return {status: sum(unit.status == status for unit in units) for status in UNIT_STATUSES}
+
+
+def with_limits(result: ApplyResult) -> ApplyResult:
+    """Return a result as it is answered: that of a commit says what it does not prove."""
+    return msgspec.structs.replace(result, limits=LIMITS) if result.mode == "commit" else result
 
 
 def encode_result(result: ApplyResult) -> bytes:

@@ -5,8 +5,6 @@ import shlex
 import sys
 import threading
 
-import msgspec
-
 from aim_template_migration.applying.events import Event, Listener, RunStarted
 from aim_template_migration.applying.plan_files import PlanFiles, journal_path, read_plan
 from aim_template_migration.applying.preflight import archive_command
@@ -23,8 +21,8 @@ from aim_template_migration.cli.rendering.statements import SAME_PERMISSIONS, co
 from aim_template_migration.cli.rendering.text import wrapped
 from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
-from aim_template_migration.documents.limits import LIMITS
 from aim_template_migration.documents.plan import PLAN_NAME
+from aim_template_migration.documents.result import with_limits
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -90,13 +88,11 @@ def _options(arguments: ApplyArguments, files: PlanFiles) -> ApplyOptions:
 
 
 def _answer(outcome: ApplyOutcome, files: PlanFiles, arguments: ApplyArguments, console: Console) -> None:
-    committed = outcome.result.mode == "commit"
     if console.format != "table":
-        answer = msgspec.structs.replace(outcome.result, limits=LIMITS) if committed else outcome.result
-        console.answer(encode(answer, console.format))
+        console.answer(encode(with_limits(outcome.result), console.format))
         return
     lines = outcome_lines(outcome, console.paint, console.width)
-    if committed:
+    if outcome.result.mode == "commit":
         lines += limits_lines(console.width)
     elif outcome.exit_code == DONE.number:
         lines += _after_dry_run(outcome, files, arguments)
