@@ -18,9 +18,10 @@ from benchmarks.processes import measured
 from benchmarks.registry import Benchmark, Size
 from benchmarks.servers import Served, local_api
 
-_SIZES = {200: (4, 50), 1_000: (20, 50), 10_000: (100, 100)}
-_COMMITTED_UP_TO = 1_000
+_SIZES = {200: (4, 50), 1_000: (20, 50)}
+_LARGE = (100, 100)
 _PARALLEL = 16
+_CROWDED_LIMIT = 100
 _DRY_RUN_LIMIT, _OWN_LIMIT = 1.3, 3.0
 
 
@@ -45,12 +46,28 @@ class _Pair:
 
 def local_figures(size: Size) -> Iterator[Figure]:
     """Yield the figures on the local API."""
-    for services in (200,) if size == "quick" else (1_000, 10_000):
-        with local_api(*_SIZES[services]) as served:
-            plan = write_plan_of(served)
-            yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}")
-            if services <= _COMMITTED_UP_TO:
-                yield from _commit(_measure(served, plan, commit=True), f"{services:,}")
+    services = 200 if size == "quick" else 1_000
+    with local_api(*_SIZES[services]) as served:
+        plan = write_plan_of(served)
+        yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}")
+        yield from _commit(_measure(served, plan, commit=True), f"{services:,}")
+
+
+def crowded_figures(size: Size) -> Iterator[Figure]:
+    """Yield the figures of a namespace whose lists are long; some of its units are committed."""
+    services = 200 if size == "quick" else 1_000
+    with local_api(1, services) as served:
+        plan = write_plan_of(served)
+        yield from _dry_run(_measure(served, plan, commit=False), f"{services:,}")
+        yield from _commit(_measure(served, plan, commit=True, limit=_CROWDED_LIMIT), f"among {services:,}")
+
+
+def large_figures(size: Size) -> Iterator[Figure]:
+    """Yield the figures of a dry run of a large fleet; smaller ones are ``apply``'s."""
+    if size == "quick":
+        return
+    with local_api(*_LARGE) as served:
+        yield from _dry_run(_measure(served, write_plan_of(served), commit=False), "10,000")
 
 
 def real_figures(size: Size) -> Iterator[Figure]:
@@ -91,10 +108,10 @@ def _commit(pair: _Pair, services: str) -> Iterator[Figure]:
     yield Figure(f"{name}: peak memory", run.peak_mb, "MB")
 
 
-def _measure(served: Served, plan: Path, *, commit: bool) -> _Pair:
+def _measure(served: Served, plan: Path, *, commit: bool, limit: int = 0) -> _Pair:
     name = "commit" if commit else "dry-run"
     record, result = served.folder / f"{name}.requests", served.folder / f"{name}.json"
-    more = ("--parallel", str(_PARALLEL), *(["--commit"] if commit else []))
+    more = ("--parallel", str(_PARALLEL), "--limit", str(limit), *(["--commit"] if commit else []))
     run = _child("benchmarks.applying_run", served, plan, result, record, *more)
     if run.failed or not run.units:
         raise RuntimeError(f"{run.failed} units of the {name} failed, {run.units} succeeded: see {result}")
@@ -108,5 +125,11 @@ def _child(module: str, served: Served, *arguments: Path | str) -> _Cost:
 
 BENCHMARKS = (
     Benchmark("apply", "`apply` against the local API, dry run and commit, 16 units side by side.", local_figures),
+    Benchmark(
+        "apply-one-namespace",
+        f"The same with all services in one namespace; {_CROWDED_LIMIT} units are committed.",
+        crowded_figures,
+    ),
+    Benchmark("apply-large", "A dry run of 10,000 services; it takes a quarter of an hour.", large_figures),
     Benchmark("apply-kube-apiserver", "A dry run against a real kube-apiserver, 16 units side by side.", real_figures),
 )

@@ -1,7 +1,7 @@
 """One apply in a process of its own: what it cost, and which requests it sent.
 
-``python -m benchmarks.applying_run KUBECONFIG PLAN RESULT RECORD [--commit] [--parallel N]`` writes each request as a
-line of ``RECORD`` and prints the cost as JSON, counted from the moment at which the first unit may begin.
+``python -m benchmarks.applying_run KUBECONFIG PLAN RESULT RECORD [--commit] [--parallel N] [--limit N]`` writes each
+request as a line of ``RECORD`` and prints the cost as JSON, counted from the moment at which the first unit may begin.
 """
 
 import argparse
@@ -95,6 +95,7 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--commit", action="store_true")
     parser.add_argument("--parallel", type=int, default=16)
+    parser.add_argument("--limit", type=int, default=0, help="how many units to run; 0 for all")
     given = parser.parse_args()
     watch = Watch(given.record)
     watch.install()
@@ -108,7 +109,12 @@ def main() -> None:
         return connect(ConnectionOptions(kubeconfig=str(given.kubeconfig)), redact=redact, environ={})
 
     options = ApplyOptions(
-        plan=given.plan, result=given.result, commit=given.commit, parallel=given.parallel, soak_seconds=1.0
+        plan=given.plan,
+        result=given.result,
+        commit=given.commit,
+        parallel=given.parallel,
+        soak_seconds=1.0,
+        limit=given.limit or None,
     )
     outcome = apply_plan(options, connected, listener=listener, stop=threading.Event())
     cpu, wall = time.process_time() - began["cpu"], time.monotonic() - began["wall"]
