@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from aim_schema.gotext import quote
+
 NANOSECONDS = 1_000_000_000
 MAX_NANOSECONDS = 2**63 - 1
 
@@ -38,6 +40,24 @@ _TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_LAYOUT = "2006-01-02T15:04:05Z07:00"
+_TWO_DIGITS = re.compile(r"[0-9]{2}")
+_DASH, _COLON = re.compile("-"), re.compile(":")
+_ELEMENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("2006", re.compile(r"[0-9]{4}")),
+    ("-", _DASH),
+    ("01", _TWO_DIGITS),
+    ("-", _DASH),
+    ("02", _TWO_DIGITS),
+    ("T", re.compile("T")),
+    ("15", re.compile(r"[0-9]{1,2}")),
+    (":", _COLON),
+    ("04", _TWO_DIGITS),
+    (":", _COLON),
+    ("05", re.compile(r"[0-9]{2}(?:[.,][0-9]+)?")),
+    ("Z07:00", re.compile(r"Z|[+-][0-9]{2}:[0-9]{2}")),
+)
+_RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -126,6 +146,38 @@ def parse_timestamp(text: str, *, zone_required: bool = True) -> Timestamp | Non
         return None
     seconds = day * 86_400 + hour * 3600 + minute * 60 + second - offset
     return Timestamp(seconds * NANOSECONDS + int((match[7] or "0")[:9].ljust(9, "0")), offset)
+
+
+def layout_complaint(text: str) -> str:
+    """Return what Go's parser of RFC 3339 says about a text that it refuses, else an empty text.
+
+    It reads the times in metadata. Other than the format ``date-time`` it takes hours of one digit, and the year 0.
+    """
+    rest, found = text, dict[str, str]()
+    for element, pattern in _ELEMENTS:
+        match = pattern.match(rest)
+        if match is None:
+            return f"parsing time {quote(text)} as {quote(_LAYOUT)}: cannot parse {quote(rest)} as {quote(element)}"
+        found[element] = match[0]
+        wrong = _out_of_range(element, match[0])
+        if wrong:
+            return f"parsing time {quote(text)}: {wrong} out of range"
+        rest = rest[match.end() :]
+    if rest:
+        return f"parsing time {quote(text)}: extra text: {quote(rest)}"
+    days = calendar.monthrange(int(found["2006"]), int(found["01"]))[1]
+    return "" if 1 <= int(found["02"]) <= days else f"parsing time {quote(text)}: day out of range"
+
+
+def _out_of_range(element: str, digits: str) -> str:
+    if element in _RANGES:
+        name, least, most = _RANGES[element]
+        return "" if least <= int(digits[:2]) <= most else name
+    if element == "Z07:00" and digits != "Z":
+        if int(digits[1:3]) > 24:
+            return "time zone offset hour"
+        return "time zone offset minute" if int(digits[4:]) > 60 else ""
+    return ""
 
 
 def parse_date(text: str) -> Timestamp | None:

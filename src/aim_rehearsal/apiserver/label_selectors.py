@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aim_rehearsal.apiserver.errors import ApiError, bad_request, quoted
-from aim_rehearsal.apiserver.metadata import key_problems, label_value_problems
+from aim_schema.metadata_rules import key_problems, label_value_problems
 
 _TOKEN = re.compile(r"\s*(?P<symbol>[=!<>]+|[(),])|\s*(?P<word>[^\s=!<>(),]+)")
 _OPERATORS = frozenset({"=", "==", "!=", "<", ">"})

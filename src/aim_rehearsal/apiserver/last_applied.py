@@ -10,7 +10,7 @@ from aim_api.tree import Json, JsonObject, get_map, get_str, get_strings
 from aim_rehearsal.apiserver.field_paths import Path, applied_fields
 from aim_rehearsal.apiserver.managed_fields import FieldTracker
 from aim_rehearsal.apiserver.messages import encode_sorted
-from aim_rehearsal.apiserver.metadata import ANNOTATIONS_LIMIT
+from aim_schema.metadata_rules import ANNOTATIONS_LIMIT
 
 KUBECTL = "kubectl"
 """The field manager that kubectl's server-side apply names unless it is told another."""

@@ -7,10 +7,10 @@ from aim_api.tree import JsonObject, get_int, get_list, get_map
 from aim_rehearsal.apiserver.builtin_defaults import with_additions
 from aim_rehearsal.apiserver.crds import CRD_COLLECTION, with_stored_version
 from aim_rehearsal.apiserver.errors import quoted
-from aim_rehearsal.apiserver.metadata import NameRule
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.store import with_metadata
 from aim_rehearsal.apiserver.trees import same_value
+from aim_schema.metadata_rules import NameRule
 
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 _FIRST_STATUS: dict[str, JsonObject] = {

@@ -22,7 +22,12 @@ from aim_rehearsal.apiserver.intake import check_names, take_in
 from aim_rehearsal.apiserver.kind_rules import check_kind
 from aim_rehearsal.apiserver.managed_fields import FieldTracker
 from aim_rehearsal.apiserver.messages import Response, encode, json_response
-from aim_rehearsal.apiserver.metadata import check_metadata, check_metadata_change, generated_name
+from aim_rehearsal.apiserver.metadata import (
+    check_metadata,
+    check_metadata_change,
+    generated_name,
+    with_distinct_owners,
+)
 from aim_rehearsal.apiserver.reading import find, rendering_of
 from aim_rehearsal.apiserver.resources import Resource
 from aim_rehearsal.apiserver.routing import RequestInfo
@@ -91,7 +96,7 @@ class Writer:
         moment = now()
         if get_str(value, "metadata", "resourceVersion"):
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
-        value = _fresh_metadata(value, rfc3339(moment), keep_managed=applied)
+        value = _with_distinct_owners(call, _fresh_metadata(value, rfc3339(moment), keep_managed=applied))
         name = get_str(value, "metadata", "name") or ""
         self._check_home(call, name)
         value = with_defaults(resource, value)
@@ -139,7 +144,7 @@ class Writer:
                 why = _STORAGE_ERROR.format(storage_key(resource, call.info), must_be, uid)
                 raise conflict(resource.group, resource.plural, call.info.name, why)
             old = resource.present(stored, call.version.name)
-            new = _keep_identity(change(old), old)
+            new = _with_distinct_owners(call, _keep_identity(change(old), old))
             _check_revision(call, new, old)
             new = self._prepared(call, new, old, options, applied=applied)
             problems = _problems(call, new, old)
@@ -232,6 +237,13 @@ def _fresh_metadata(value: JsonObject, moment: str, *, keep_managed: bool) -> Js
     if metadata.get("generateName") and not metadata.get("name"):
         metadata["name"] = generated_name(str(metadata["generateName"]))
     return {**value, "metadata": {**metadata, "uid": str(uuid.uuid4()), "creationTimestamp": moment}}
+
+
+def _with_distinct_owners(call: Call, value: JsonObject) -> JsonObject:
+    distinct, warning = with_distinct_owners(value, patched=call.info.verb == "patch")
+    if warning:
+        call.warn(warning)
+    return distinct
 
 
 def _keep_identity(new: JsonObject, old: JsonObject) -> JsonObject:
