@@ -155,7 +155,8 @@ COMMANDS: tuple[Command, ...] = (
         "validate",
         "check v1alpha2 manifests against schema, rules and the guide's traps",
         "Say what a server would refuse in manifests, offline: file, line, column, field, reason, and what v1alpha2 "
-        "has instead. The same definitions and rules decide as on a server. Exits 3 where an object would be refused.",
+        "has instead. The same definitions and rules decide as on a server. Exits 3 where an object would be refused, "
+        "or hardly means what it says.",
         validate.declare,
     ),
     _command(

@@ -19,7 +19,8 @@ class ReportedViolation(Document, frozen=True):
         field: the field, empty for the object or file.
         reason: the API server's word for it, or a word of the tool.
         message: the API server's words where it has any.
-        level: error where a server would refuse the object, note where it would not.
+        level: error where a server or kubectl would refuse it, warning where it is taken but hardly means what it
+            says, note where it is only to be known. The exit code is 3 for errors and warnings.
         equivalent: what v1alpha2 has instead, or what to do.
         trap: the row of the migration guide's table of validation traps; absent for none.
     """
@@ -40,8 +41,8 @@ class ValidationReport(Document, frozen=True):
     """The answer of ``validate -o json``.
 
     Attributes:
-        valid: whether a server would take every object.
-        objects: how many objects of the AIM API were looked at.
+        valid: whether every object would be taken: there is no error.
+        objects: how many objects of the AIM API were looked at; 0 says that there was nothing to validate.
         others: how many objects of other APIs were not.
         violations: what was found.
         not_checked: what no offline validation can know.

@@ -2,8 +2,10 @@
 
 import difflib
 import re
+from collections.abc import Iterator
 
-from aim_api.tree import JsonObject, Key, get_map
+from aim_api.tree import JsonObject, Key, field_path, get_map
+from aim_template_migration.manifests.traps import forbidden_fields
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, field_of
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
@@ -15,8 +17,17 @@ _TABLES: dict[str, FateTable] = {
     "AIMProfile": TEMPLATE_FATES,
 }
 _VERBS = {Fate.NEEDS_DECISION: "decide about", Fate.IMPUTED: "state"}
-_OLD_SPELLINGS = {"runtimeConfigRef": "runtimeConfigName", "sourceURI": "sourceUri"}
+_OLD_SPELLINGS = {
+    "runtimeConfigRef": "runtimeConfigName",
+    "sourceURI": "sourceUri",
+    "templateName": "profileName",
+    "templateScope": "profileScope",
+}
 _PART = re.compile(r"\[(\d+)\]|\.?([^.\[]+)")
+_ALIKE = 0.75
+"""How alike a name must be to be meant: ``replica`` is, what only ends in the same word is not."""
+_DEEPEST = 2
+"""How many levels below its place a field is looked for."""
 
 
 def advice_for(kind: str, field: str, schema: JsonObject) -> str:
@@ -28,28 +39,80 @@ def advice_for(kind: str, field: str, schema: JsonObject) -> str:
         schema: the OpenAPI schema of the kind and version.
     """
     path = field_keys(field)
-    name = path[-1]
     table = _TABLES.get(kind.replace("AIMCluster", "AIM"))
-    row = _row(table, path) if table is not None else None
-    if row is not None and row.target and row.fate is not Fate.MAPPED:
-        return f"{_VERBS.get(row.fate, 'use')} {_target(row, path, kind)}: {row.reason}"
-    known = list(get_map(_below(schema, path[:-1]), "properties"))
-    near = [_OLD_SPELLINGS[str(name)]] if name in _OLD_SPELLINGS else difflib.get_close_matches(str(name), known, n=1)
-    return f"did you mean {near[0]}?" if near and near[0] in known else ""
+    rows = _rows(table, path) if table is not None else []
+    if rows:
+        targets = dict.fromkeys(_target(row, path, kind) for row in rows)
+        return f"{_VERBS.get(rows[0].fate, 'use')} {_listed([*targets])}: {rows[0].reason}"
+    meant = _meant(kind, path, schema)
+    return f"did you mean {meant}?" if meant else ""
 
 
-def _row(table: FateTable, path: tuple[Key, ...]) -> FieldFate | None:
-    """Return the fate of a field of whatever type: of a value, or of the first that an object or a list holds."""
-    return table.find(path) or table.find(path, {}) or table.find(path, [])
+def _rows(table: FateTable, path: tuple[Key, ...]) -> list[FieldFate]:
+    """Return the fates of a field that say where it went; of an object or a list those of what it holds.
+
+    Of what a container holds those count first that need no decision.
+    """
+    own = table.find(path)
+    if own is not None and own.fate is Fate.MAPPED:
+        return []
+    if own is not None and own.target and not own.path.endswith(".**"):
+        return [own]
+    names = tuple(key for key in path if isinstance(key, str))
+    below = [row for row in table.fates if row.target and _names(row)[: len(names)] == names]
+    rows = below or ([own] if own is not None and own.target else [])
+    carried = [row for row in rows if row.fate is not Fate.NEEDS_DECISION]
+    return [row for row in carried or rows if row.fate is not Fate.MAPPED]
+
+
+def _names(row: FieldFate) -> tuple[str, ...]:
+    return tuple(part.removesuffix("[]") for part in field_of(row.path).split("."))
 
 
 def _target(row: FieldFate, path: tuple[Key, ...], kind: str) -> str:
     """Return where a field went; of a container where its members went, if they have the same names there."""
     target = row.target.replace("AIMProfile.", f"{kind}.") if kind.endswith("Profile") else row.target
-    below = field_of(row.path).split(".")[len([key for key in path if isinstance(key, str)]) :]
-    for name in reversed(below):
-        target = target.removesuffix(f".{name}")
-    return target.removeprefix(f"{kind}.")
+    parts = target.split(".")
+    for name in reversed(_names(row)[len([key for key in path if isinstance(key, str)]) :]):
+        if parts[-1] == name and len(parts) > 3:
+            parts.pop()
+    return ".".join(parts).removeprefix(f"{kind}.")
+
+
+def _listed(targets: list[str]) -> str:
+    *first, last = targets
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _meant(kind: str, path: tuple[Key, ...], schema: JsonObject) -> str:
+    """Return the field that was probably meant: of another spelling, or of this name but further down."""
+    name = str(path[-1])
+    parent = _below(schema, path[:-1])
+    known = [key for key in get_map(parent, "properties") if not _forbidden(kind, (*path[:-1], key))]
+    if _OLD_SPELLINGS.get(name) in known:
+        return _OLD_SPELLINGS[name]
+    for depth in range(1, _DEEPEST + 1):
+        places = [place for place in _deeper(kind, parent, path[:-1], depth) if place[-1] == name]
+        if places:
+            return field_path(places[0]) if len(places) == 1 else ""
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)), "")
+
+
+def _deeper(kind: str, schema: JsonObject, path: tuple[Key, ...], depth: int) -> Iterator[tuple[Key, ...]]:
+    """Yield the fields that are so many levels below a place."""
+    for key in get_map(schema, "properties"):
+        here = (*path, key)
+        if _forbidden(kind, here):
+            continue
+        below = get_map(schema, "properties", key)
+        if depth == 1:
+            yield from ((*here, name) for name in get_map(below, "properties"))
+        else:
+            yield from _deeper(kind, below, here, depth - 1)
+
+
+def _forbidden(kind: str, path: tuple[Key, ...]) -> bool:
+    return field_path(path) in forbidden_fields(kind)
 
 
 def field_keys(field: str) -> tuple[Key, ...]:

@@ -1,97 +1,96 @@
-"""What an API server demands of the metadata of a manifest.
+"""What an API server demands of the metadata of a manifest that is created: it can be decoded and keeps the rules."""
 
-Source: Kubernetes API conventions (Metadata), and the answers of a kube-apiserver 1.36.
-"""
-
-import re
+import difflib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from aim_api.tree import Json, JsonObject, get_map
-from aim_schema import FieldError
-from aim_schema.errors import REQUIRED, invalid, required
-
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_LONGEST_NAME = 253
-_LONGEST_LABEL = 63
-_FIELDS: dict[str, type] = {
-    "name": str,
-    "generateName": str,
-    "namespace": str,
-    "labels": dict,
-    "annotations": dict,
-    "finalizers": list,
-    "ownerReferences": list,
-}
-_SET_BY_SERVER = frozenset(
-    {
-        "creationTimestamp",
-        "deletionGracePeriodSeconds",
-        "deletionTimestamp",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-        "selfLink",
-        "uid",
-    }
+from aim_api.kinds import AIM_KINDS
+from aim_api.tree import JsonObject, Key, field_path, get_str
+from aim_schema.errors import TYPE_INVALID, invalid
+from aim_schema.metadata_decoding import OBJECT_META, DecodingFault, decoding_faults, unknown_metadata
+from aim_schema.metadata_rules import (
+    MetadataProblem,
+    NameRule,
+    content_problems,
+    finalizer_problems,
+    generated_base,
+    identity_problems,
+    name_problems,
+    prefix_problems,
 )
 
+UNKNOWN_FIELD = "FieldValueUnknown"
+_CLUSTER_KINDS = frozenset(kind.name for kind in AIM_KINDS if not kind.namespaced)
+_ANY_SUFFIX = "xxxxx"
+_FORMS: dict[type, str] = {
+    str: "write text, in quotes where it looks like something else",
+    int: "write a whole number",
+    bool: "write true or false",
+    list: "write a list",
+    dict: "write a mapping",
+}
+_TIME_FORM = "write a time such as 2026-11-30T12:00:00Z, or leave it to the server"
 
-def metadata_errors(value: JsonObject) -> Iterator[FieldError]:
-    """Yield what is wrong with the metadata of an object."""
+
+@dataclass(frozen=True, slots=True)
+class MetadataFinding:
+    """One thing that a server refuses.
+
+    Attributes:
+        path: where it is in the object.
+        field: the field that the path leads to, the one that has the key where a key is refused.
+        reason: the server's word for it.
+        message: what the server says.
+        advice: what to do; empty where the message says it.
+    """
+
+    path: tuple[Key, ...]
+    field: str
+    reason: str
+    message: str
+    advice: str = ""
+
+
+def metadata_findings(value: JsonObject) -> Iterator[MetadataFinding]:
+    """Yield what is wrong with the metadata of an object; a server names only the first that it can't decode."""
     metadata = value.get("metadata")
-    if not isinstance(metadata, dict):
-        yield required("metadata.name", "name or generateName is required")
+    yield from (_undecodable(fault) for fault in decoding_faults(metadata))
+    yield from (_unknown(path) for path in unknown_metadata(metadata))
+    known: JsonObject = metadata if isinstance(metadata, dict) else {}
+    if metadata is not None and not isinstance(metadata, dict):
         return
-    for name, item in metadata.items():
-        wanted = _FIELDS.get(name)
-        if wanted is None and name not in _SET_BY_SERVER:
-            yield FieldError("FieldValueUnknown", f"metadata.{name}", f'unknown field "metadata.{name}"')
-        elif wanted is not None and item is not None and not isinstance(item, wanted):
-            yield invalid(f"metadata.{name}", item, f"must be {_words(wanted)}")
-    yield from _name(metadata)
-    yield from _labels(get_map(metadata, "labels"))
-    for key, item in get_map(metadata, "annotations").items():
-        yield from _key("metadata.annotations", key.lower())
-        if not isinstance(item, str):
-            yield invalid(f"metadata.annotations.{key}", item, "must be text in quotes")
+    for problems in (_names(known, get_str(value, "kind") or ""), content_problems(known), finalizer_problems(known)):
+        yield from map(_refused, problems)
 
 
-def _words(wanted: type) -> str:
-    if wanted is str:
-        return "text"
-    return "a list" if wanted is list else "a mapping of text to text"
+def _refused(problem: MetadataProblem) -> MetadataFinding:
+    error = problem.error
+    field = error.field if problem.of_key else field_path(problem.path)
+    return MetadataFinding(problem.path, field, error.reason, error.message)
 
 
-def _name(metadata: JsonObject) -> Iterator[FieldError]:
-    name = metadata.get("name")
-    if name in (None, ""):
-        if not metadata.get("generateName"):
-            yield FieldError(REQUIRED, "metadata.name", "Required value: name or generateName is required")
-    elif isinstance(name, str) and (len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name)):
-        yield invalid(
-            "metadata.name",
-            name,
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-            "start and end with an alphanumeric character",
-        )
+def _undecodable(fault: DecodingFault) -> MetadataFinding:
+    form = _TIME_FORM if fault.wanted.time else _FORMS.get(fault.wanted.json or object, "")
+    return MetadataFinding(fault.path, field_path(fault.path), TYPE_INVALID, fault.message, form)
 
 
-def _labels(labels: JsonObject) -> Iterator[FieldError]:
-    for key, item in labels.items():
-        yield from _key("metadata.labels", key)
-        if not isinstance(item, str):
-            yield invalid(f"metadata.labels.{key}", item, "must be text in quotes")
-        elif item and (len(item) > _LONGEST_LABEL or not _NAME.fullmatch(item)):
-            yield invalid(f"metadata.labels.{key}", item, "a valid label has at most 63 of the characters A-Za-z0-9-_.")
+def _unknown(path: tuple[Key, ...]) -> MetadataFinding:
+    field = field_path(path)
+    known = list(OBJECT_META.fields) if len(path) == 2 else []
+    near = difflib.get_close_matches(str(path[-1]), known, n=1)
+    advice = f"did you mean {near[0]}?" if near else ""
+    return MetadataFinding(path, field, UNKNOWN_FIELD, f'unknown field "{field}"', advice)
 
 
-def _key(field: str, key: str) -> Iterator[FieldError]:
-    prefix, separator, name = key.rpartition("/")
-    sound: Json = (
-        bool(_NAME.fullmatch(name))
-        and len(name) <= _LONGEST_LABEL
-        and (not separator or (len(prefix) <= _LONGEST_NAME and bool(_SUBDOMAIN.fullmatch(prefix))))
-    )
-    if not sound:
-        yield invalid(field, key, "a key is a name of at most 63 characters, with a DNS subdomain and / before it")
+def _names(metadata: JsonObject, kind: str) -> Iterator[MetadataProblem]:
+    yield from identity_problems(metadata, NameRule.SUBDOMAIN)
+    prefix, namespace = get_str(metadata, "generateName") or "", get_str(metadata, "namespace") or ""
+    if prefix and not metadata.get("name") and not prefix_problems(prefix, NameRule.SUBDOMAIN):
+        made = f"{generated_base(prefix)}{_ANY_SUFFIX}"
+        for problem in name_problems(made, NameRule.SUBDOMAIN):
+            error = invalid("metadata.generateName", prefix, f"names like {made} come of it: {problem}")
+            yield MetadataProblem(("metadata", "generateName"), error)
+    # A server looks for the namespace, which can't exist by such a name; with a cluster kind it ignores it.
+    if namespace and kind not in _CLUSTER_KINDS:
+        for problem in name_problems(namespace, NameRule.LABEL):
+            yield MetadataProblem(("metadata", "namespace"), invalid("metadata.namespace", namespace, problem))

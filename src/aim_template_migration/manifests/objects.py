@@ -42,11 +42,15 @@ def is_list(value: JsonObject) -> bool:
 
 
 def typed_item(item: JsonObject, parent: JsonObject) -> JsonObject:
-    """Return an item of a list with the apiVersion and kind that API servers leave out, as kubectl does."""
+    """Return an item of a list with the apiVersion and kind that API servers leave out, as kubectl does.
+
+    An item that has one of the two keeps what it has; kubectl refuses it.
+    """
     kind = (get_str(parent, "kind") or "").removesuffix("List")
-    if not kind or get_str(item, "kind"):
+    if not kind or get_str(item, "kind") or get_str(item, "apiVersion"):
         return item
-    return {"apiVersion": parent.get("apiVersion"), "kind": kind, **item}
+    head: JsonObject = {"apiVersion": parent.get("apiVersion"), "kind": kind}
+    return {**head, **item, **head}
 
 
 def position_of(manifest: ManifestText, place: ObjectPlace, path: tuple[Key, ...]) -> Position:

@@ -6,6 +6,7 @@ all say the same because all three evaluate those. Here their findings are only 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from aim_api.tree import JsonObject, Key, get, get_list, has
 
@@ -28,6 +29,7 @@ class Trap:
 
 
 _REMOVED = "is not part of v1alpha2"
+_NOT_OF_CLUSTERS = "is not part of AIMClusterProfile"
 _WITH_MODEL_ID = "cannot be set with spec.modelId"
 _DERIVED = "spec.profiles.derivedFrom"
 
@@ -64,7 +66,7 @@ TRAPS: tuple[Trap, ...] = (
     Trap(15, "AIMService", "spec.profileOverrides", "needs spec.profile"),
     Trap(16, "AIMService", "spec.profile.selector.role", "must be deployable"),
     Trap(17, "AIMService", "spec.profile.selector", "needs an anchor"),
-    Trap(0, "AIMProfile", "spec.caching", "is not part of AIMClusterProfile"),
+    Trap(0, "AIMProfile", "spec.caching", _NOT_OF_CLUSTERS),
 )
 
 _LISTS = ("modelSources", "customTemplates")
@@ -85,15 +87,22 @@ def equivalent_of(message: str) -> str:
     return (instead if further else "") if separator else ""
 
 
+@cache
+def forbidden_fields(kind: str) -> frozenset[str]:
+    """Return the fields that the schema of a kind knows at v1alpha2, only to refuse them."""
+    family = kind.replace("AIMCluster", "AIM")
+    problems = (_REMOVED, _NOT_OF_CLUSTERS) if family != kind else (_REMOVED,)
+    return frozenset(trap.field for trap in TRAPS if trap.kind == family and trap.problem in problems)
+
+
 def removed_fields(kind: str, value: JsonObject) -> Iterator[tuple[Key, ...]]:
-    """Yield the fields of an object that v1alpha2 has no more.
+    """Yield the fields of an object that are refused wherever they stand.
 
     A server does not get to these rules while the object has other faults; a person wants to know all at once.
     """
-    family = kind.replace("AIMCluster", "AIM")
-    for trap in TRAPS:
-        path = tuple(trap.field.split("."))
-        if trap.kind != family or trap.problem != _REMOVED or not has(value, *path):
-            continue
-        if path[-1] not in _LISTS or (get_list(value, *path) or get(value, *path) not in ([], None)):
+    for field in sorted(forbidden_fields(kind)):
+        path = tuple(field.split("."))
+        if has(value, *path) and (
+            path[-1] not in _LISTS or (get_list(value, *path) or get(value, *path) not in ([], None))
+        ):
             yield path

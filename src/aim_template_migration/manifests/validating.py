@@ -3,26 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 from aim_api.crds import load_crds
 from aim_api.kinds import AIM_GROUP, LEGACY_VERSION
 from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
-from aim_schema.errors import BLOCKING, ROOT
+from aim_schema.errors import BLOCKING, REQUIRED, ROOT, TYPE_INVALID
 from aim_template_migration.manifests.advice import advice_for
+from aim_template_migration.manifests.list_rules import UNKNOWN_KIND, is_aim_kind
 from aim_template_migration.manifests.located import ManifestFile
-from aim_template_migration.manifests.metadata_rules import metadata_errors
-from aim_template_migration.manifests.objects import ObjectPlace, objects_of, position_of
+from aim_template_migration.manifests.metadata_rules import UNKNOWN_FIELD, metadata_findings
+from aim_template_migration.manifests.objects import ObjectPlace, objects_of
 from aim_template_migration.manifests.traps import equivalent_of, removed_fields, trap_of
-from aim_template_migration.mapping.recipes.draft import id_of
+from aim_template_migration.manifests.violations import Level, Validation, Violation, violation_at
+from aim_template_migration.manifests.whole_files import file_findings
 
-Level = Literal["error", "note"]
-
-UNKNOWN_FIELD = "FieldValueUnknown"
-UNREADABLE = "Unreadable"
-DUPLICATE_KEY = "DuplicateKey"
-UNKNOWN_KIND = "UnknownKind"
 LEGACY = "LegacyVersion"
 
 _REPLACED = {
@@ -32,6 +27,8 @@ _REPLACED = {
 }
 _LEAST: dict[str, Json] = {"modelSources": [{"modelId": "a/b", "sourceUri": "hf://a/b"}], "customTemplates": [{}]}
 """What is in fields that do not count while they are empty."""
+_BESIDE: dict[str, JsonObject] = {"AIMClusterProfile": {"image": "a"}}
+"""What a spec must have before the server looks at its rules."""
 
 NOT_CHECKED = (
     "whether what is named exists (profiles, models, configs, Secrets), and whether a selector matches a profile",
@@ -40,57 +37,6 @@ NOT_CHECKED = (
     "objects of other APIs",
 )
 """What no offline validation can know."""
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One thing that is wrong, or that should be known, at one place.
-
-    Attributes:
-        file: the file as it was named.
-        line: the line, from 1.
-        column: the column, from 1.
-        object: id of the object, empty for the file.
-        field: the field, empty for the object or file.
-        reason: the API server's word for it, such as ``FieldValueForbidden``, or one of the words of this module.
-        message: the API server's words where it has any.
-        equivalent: what v1alpha2 has instead, or what to do; empty where nothing is known.
-        trap: the row of the guide's table of validation traps, 0 for none.
-        level: whether the server would refuse the object.
-    """
-
-    file: str
-    line: int
-    column: int
-    object: str
-    field: str
-    reason: str
-    message: str
-    equivalent: str = ""
-    trap: int = 0
-    level: Level = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """The outcome.
-
-    Attributes:
-        violations: what was found, by file and place.
-        objects: how many objects of the AIM API were looked at.
-        others: how many objects of other APIs were not.
-        refused: how many objects of the AIM API a server would refuse.
-    """
-
-    violations: tuple[Violation, ...]
-    objects: int
-    others: int
-    refused: int
-
-    @property
-    def valid(self) -> bool:
-        """Whether a server would take every object."""
-        return all(violation.level != "error" for violation in self.violations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +52,28 @@ def validate_files(files: Sequence[ManifestFile]) -> Validation:
     violations: list[Violation] = []
     objects = others = refused = 0
     for file in files:
-        violations += _unreadable(file)
-        doubled = {number for number, document in enumerate(file.manifest.documents) if document.duplicates}
+        around = file_findings(file, _misfits)
+        found = around.violations
         for place in objects_of(file.manifest):
-            if (get_str(place.value, "apiVersion") or "").partition("/")[0] != AIM_GROUP:
+            if not is_aim_kind(place.value):
                 others += 1
                 continue
             objects += 1
-            found = list(_Object(file, place).violations())
-            violations += sorted(found, key=lambda violation: (violation.line, violation.column))
-            refused += place.document in doubled or any(violation.level == "error" for violation in found)
+            own = list(_Object(file, place).violations())
+            found += own
+            refused += place.document in around.refused or any(violation.level == "error" for violation in own)
+        violations += sorted(found, key=lambda violation: (violation.line, violation.column))
     return Validation(tuple(violations), objects, others, refused)
+
+
+def _misfits(kind: str, version: str, value: JsonObject) -> list[str] | None:
+    """Return what kubectl finds in an object by the definition of a kind: it looks at fields and their types."""
+    found = definition(kind, version)
+    if found is None:
+        return None
+    unknown, errors = server_errors(value, found)
+    typed = [str(error) for error in errors if error.reason in (REQUIRED, TYPE_INVALID)]
+    return [*(f'unknown field "{field}"' for field in unknown if not field.startswith("metadata.")), *typed]
 
 
 @cache
@@ -149,9 +106,10 @@ def removal(kind: str, version: str, field: str) -> FieldError | None:
         "apiVersion": f"{AIM_GROUP}/{version}",
         "kind": kind,
         "metadata": {"name": "a"},
-        "spec": {field: least},
+        "spec": {**_BESIDE.get(kind, {}), field: least},
     }
-    return next((error for error in found.schema.validate(value) if error.field == f"spec.{field}"), None)
+    _, errors = server_errors(value, found)
+    return next((error for error in errors if error.field == f"spec.{field}"), None)
 
 
 def server_errors(value: JsonObject, found: Definition) -> tuple[list[str], list[FieldError]]:
@@ -179,7 +137,10 @@ class _Object:
         if found is None:
             yield self._unserved()
             return
-        yield from (self._refused(error) for error in metadata_errors(self._value))
+        for bad in metadata_findings(self._value):
+            yield violation_at(
+                self._file, self._place, bad.path, bad.reason, bad.message, field=bad.field, equivalent=bad.advice
+            )
         unknown, errors = server_errors(self._value, found)
         for field in unknown:
             if not field.startswith("metadata."):
@@ -202,11 +163,16 @@ class _Object:
 
     def _unserved(self) -> Violation:
         others = [version for kind, version in _served() if kind == self._kind]
-        message = f"no matches for kind {self._kind!r} in version {get_str(self._value, 'apiVersion')!r}"
-        instead = _REPLACED.get(self._kind) if self._version != LEGACY_VERSION else None
         advice = f"it is served at {AIM_GROUP}/{' and '.join(others)}" if others else ""
-        if instead:
-            advice = f"use {instead}; convert does that"
+        for field in ("apiVersion", "kind"):
+            if not get_str(self._value, field):
+                return self._at(field, REQUIRED, f"Required value: {field} not set", advice)
+        if definition(self._kind.removesuffix("List"), self._version) is not None:
+            return self._at("items", REQUIRED, "Required value: a list has items")
+        if self._kind in _REPLACED:
+            legacy = f"{AIM_GROUP}/{LEGACY_VERSION}"
+            advice = f"use {_REPLACED[self._kind]}: state apiVersion {legacy}, which serves this kind, and run convert"
+        message = f"no matches for kind {self._kind!r} in version {get_str(self._value, 'apiVersion')!r}"
         return self._at("kind", UNKNOWN_KIND, message, advice)
 
     def _refused(self, error: FieldError) -> Violation:
@@ -229,18 +195,16 @@ class _Object:
         self, field: str, reason: str, message: str, equivalent: str = "", *, trap: int = 0, level: Level = "error"
     ) -> Violation:
         path = resolve_field(self._value, field)
-        position = position_of(self._file.manifest, self._place, path)
-        return Violation(
-            self._file.name,
-            position.line,
-            position.column,
-            id_of(self._value),
-            field,
+        return violation_at(
+            self._file,
+            self._place,
+            path,
             reason,
             message,
-            equivalent,
-            trap,
-            level,
+            field=field,
+            equivalent=equivalent,
+            trap=trap,
+            level=level,
         )
 
 
@@ -273,21 +237,3 @@ def resolve_field(value: Json, field: str) -> tuple[Key, ...]:
         value = value[key]
         rest = rest[len(key) + bracketed :]
     return tuple(path)
-
-
-def _unreadable(file: ManifestFile) -> Iterator[Violation]:
-    manifest = file.manifest
-    for part in manifest.unreadable:
-        position = manifest.position(part.offset)
-        message = f"this part can't be read: {part.message}"
-        yield Violation(file.name, position.line, position.column, "", "", UNREADABLE, message)
-    places: dict[int, ObjectPlace] = {}
-    for place in objects_of(manifest):
-        places.setdefault(place.document, place)
-    for number, place in places.items():
-        for duplicate in manifest.documents[number].duplicates:
-            position = manifest.position(duplicate.offset)
-            message = f"the key {duplicate.name} stands twice; kubectl takes the last one"
-            yield Violation(
-                file.name, position.line, position.column, id_of(place.value), duplicate.name, DUPLICATE_KEY, message
-            )

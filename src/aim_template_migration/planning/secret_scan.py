@@ -75,10 +75,14 @@ _OWN_BLOCKS = re.compile(
     r"-----BEGIN [A-Z0-9 ]*-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)|(?i:\b(?:bearer|basic)\s+[a-z0-9+/=._~-]{16,})",
     re.DOTALL,
 )
+_NAMING = (
+    r"metadata\.(?:name|generateName|namespace|annotations|(?:labels|finalizers|ownerReferences)(?:[.\[][^\s:,\"]*)?)"
+)
+"""Fields of which messages quote names, labels and keys; a value of an annotation has a field of its own."""
 _QUOTED_VALUES = (
-    # A name that is refused must be seen; the definitions' own rules name a type in the place of the value.
+    # What names something must be seen if it is refused; the definitions' rules name a type in the place of the value.
     re.compile(
-        r'(?P<head>(?<!metadata\.name: )Invalid value: ")'
+        rf'(?P<head>(?P<naming>\b{_NAMING}: )?Invalid value: ")'
         r'(?!(?:object|array|string|integer|number|boolean|null)")(?P<value>(?:[^"\\]|\\.)*)(?P<tail>")'
     ),
     re.compile(r'(?P<head>"value"\s*:\s*")(?P<value>(?:[^"\\]|\\.)*)(?P<tail>")'),
@@ -190,6 +194,16 @@ def redact(text: str) -> str:
     return _HEX_WORD.sub(lambda found: MARKER if _random_looking(found[0]) else found[0], text)
 
 
+def redact_about(field: str, message: str) -> str:
+    """Return a message about a field with what looks secret in it replaced: the names that it quotes stay."""
+    head = f"{field}: "
+    if re.fullmatch(_NAMING, field) and message.startswith("Invalid value: "):
+        redacted = redact(f"{head}{message}")
+        if redacted.startswith(head):
+            return redacted.removeprefix(head)
+    return redact(message)
+
+
 def _collect_fresh(value: Json, fresh: list[str], harmless: set[str]) -> None:
     if isinstance(value, dict):
         if not harmless.issuperset(value):
@@ -219,7 +233,9 @@ def _holds_secret_json(text: str) -> bool:
 
 
 def _without_value(found: re.Match[str]) -> str:
-    return found[0] if harmless_value(found["value"]) else f"{found['head']}{MARKER}{found['tail']}"
+    if found.groupdict().get("naming") or harmless_value(found["value"]):
+        return found[0]
+    return f"{found['head']}{MARKER}{found['tail']}"
 
 
 def _without_named_values(text: str) -> str:

@@ -8,7 +8,8 @@ from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.traps import TRAPS
-from aim_template_migration.manifests.validating import Validation, Violation, resolve_field, validate_files
+from aim_template_migration.manifests.validating import resolve_field, validate_files
+from aim_template_migration.manifests.violations import Validation, Violation
 from tests.aim_api.crd_cases import TRAPS as ROWS
 from tests.aim_api.crd_cases import RuleCase, examples, rule_cases
 
@@ -92,7 +93,9 @@ def test_traps_are_named_although_the_server_would_stop_at_other_faults() -> Non
 
 def test_places_in_lists_and_in_json() -> None:
     item = {"apiVersion": f"{AIM_GROUP}/v1alpha2", "kind": "AIMProfile", "metadata": {"name": "a"}, "spec": {}}
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [{"kind": "Other"}, item]}, indent=2)
+    text = json.dumps(
+        {"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Other"}, item]}, indent=2
+    )
     found = errors(validate(text))
     assert [(violation.field, violation.reason) for violation in found] == [("spec.image", "FieldValueRequired")]
     assert text.splitlines()[found[0].line - 1].strip() == '"spec": {}'
@@ -128,7 +131,24 @@ def test_places_of_merged_and_aliased_values() -> None:
         ("AIMProfile", "{image: a, modelName: b}", "spec.modelName", "state spec.image: "),
         ("AIMProfile", "{image: a, env: []}", "spec.env", "use spec.containerEnv: "),
         ("AIMClusterProfile", "{image: a, hardware: {gpu: {model: a}}}",
-         "spec.hardware", "use spec.acceleratorModel: "),
+         "spec.hardware", "use spec.acceleratorModel and spec.acceleratorCount: "),
+        ("AIMService", "{model: {name: a}, overrides: {env: []}}",
+         "spec.overrides.env", "decide about spec.profileOverrides.containerEnv: "),
+        ("AIMService", "{model: {name: a}, overrides: {modelSources: []}}",
+         "spec.overrides.modelSources", "use spec.profileOverrides.modelSources: "),
+        ("AIMService", "{model: {name: a}, modelSources: []}",
+         "spec.modelSources", "did you mean spec.profileOverrides.modelSources?"),
+        ("AIMService", "{model: {name: a}, selector: {}}", "spec.selector", "did you mean spec.profile.selector?"),
+        ("AIMModel", "{image: a, profiles: {selector: {}}}",
+         "spec.profiles.selector", "did you mean spec.profiles.derivedFrom.selector?"),
+        ("AIMModel", "{image: a, profiles: {sourceRef: {}}}",
+         "spec.profiles.sourceRef", "did you mean spec.profiles.derivedFrom.sourceRef?"),
+        ("AIMModel", "{image: a, engineArgs: {}}",
+         "spec.engineArgs", "did you mean spec.profiles.overrides.engineArgs?"),
+        ("AIMProfile", "{image: a, customProfile: {}}",
+         "spec.customProfile", "use spec.engineArgs and spec.engineEnv: "),
+        ("AIMProfileCache", "{profileName: a, profileScope: Namespace, templateName: b}",
+         "spec.templateName", "did you mean profileName?"),
         ("AIMProfile", "{image: a, modelSources: [{modelId: a/b, sourceUri: 'hf://a', sourceURI: b}]}",
          "spec.modelSources[0].sourceURI", "did you mean sourceUri?"),
     ],
@@ -141,9 +161,51 @@ def test_unknown_fields_come_with_what_to_write_instead(kind: str, spec: str, fi
 
 
 @pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("AIMModel", "{image: a, template: {}}"),
+        ("AIMModel", "{image: a, customTemplate: {}}"),
+        ("AIMService", "{model: {name: a}, templates: {}}"),
+        ("AIMService", "{model: {name: a}, override: {}}"),
+        ("AIMClusterProfile", "{image: a, cachin: {}}"),
+    ],
+)
+def test_no_field_is_proposed_that_is_refused(kind: str, spec: str) -> None:
+    text = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
+    (found,) = errors(validate(text))
+    assert (found.reason, found.equivalent) == ("FieldValueUnknown", "")
+
+
+def test_a_field_that_is_found_at_several_places_is_not_guessed() -> None:
+    head = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMService\nmetadata: {{name: a}}\n"
+    text = f"{head}spec: {{model: {{name: a}}, name: b}}\n"
+    assert [item.equivalent for item in errors(validate(text))] == [""]
+
+
+def test_caching_of_a_cluster_profile_is_named_beside_other_faults() -> None:
+    head = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMClusterProfile\n"
+    text = f"{head}metadata: {{name: a}}\nspec: {{caching: {{}}}}\n"
+    found = {item.field: item for item in errors(validate(text))}
+    assert set(found) == {"spec.image", "spec.caching"}
+    assert "is not part of AIMClusterProfile" in found["spec.caching"].message
+    assert found["spec.caching"].equivalent.startswith("set spec.caching.enabled on an AIMProfile")
+    own = text.replace("AIMClusterProfile", "AIMProfile")
+    assert [item.field for item in errors(validate(own))] == ["spec.image"]
+
+
+@pytest.mark.parametrize(
     ("head", "message", "advice"),
     [
-        ("apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMServiceTemplate", "no matches for kind", "use AIMProfile"),
+        (
+            "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMServiceTemplate",
+            "no matches for kind",
+            "use AIMProfile: state apiVersion aim.eai.amd.com/v1alpha1, which serves this kind, and run convert",
+        ),
+        (
+            "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMTemplateCache",
+            "no matches for kind",
+            "use spec.caching of the AIMProfile: state apiVersion aim.eai.amd.com/v1alpha1",
+        ),
         ("apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMProfile", "no matches for kind", "served at"),
         ("apiVersion: aim.eai.amd.com/v1\nkind: AIMService", "no matches for kind", "served at"),
         ("apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMUnheard", "no matches for kind", ""),
@@ -185,17 +247,44 @@ def test_foreign_objects_are_counted_and_left_alone() -> None:
     assert (validation.valid, validation.objects, validation.others) == (True, 0, 2)
 
 
-def test_duplicate_keys_and_unreadable_parts_are_findings() -> None:
-    text = (
-        f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMModel\nmetadata: {{name: a}}\nspec: {{image: b, image: c}}\n"
-        "---\na: {{ b }}\n"
-    )
-    assert [(item.line, item.reason) for item in errors(validate(text))] == [(6, "Unreadable"), (4, "DuplicateKey")]
+OWNER = "{apiVersion: v1, kind: F, name: x, uid: z, controller: true}"
+
+
+def test_unreadable_parts_are_findings() -> None:
+    assert [(item.line, item.reason) for item in errors(validate("a: b\n---\na: {{ b }}\n"))] == [(3, "Unreadable")]
 
 
 @pytest.mark.parametrize(
     ("metadata", "field"),
     [
+        ("5", "metadata"),
+        ("[]", "metadata"),
+        ("{name: a, namespace: Team_A}", "metadata.namespace"),
+        ("{name: a, namespace: 5}", "metadata.namespace"),
+        ("{name: a, finalizers: [a b]}", "metadata.finalizers[0]"),
+        ("{name: a, finalizers: [a/b, 1]}", "metadata.finalizers[1]"),
+        ("{name: a, finalizers: [orphan, foregroundDeletion]}", "metadata.finalizers"),
+        ("{name: a, generateName: UPPER_}", "metadata.generateName"),
+        ("{generateName: a.-}", "metadata.generateName"),
+        ("{name: a, ownerReferences: [{apiVersion: v1, kind: Foo, name: x}]}", "metadata.ownerReferences[0].uid"),
+        (
+            "{name: a, ownerReferences: [{apiVersion: a/b/c, kind: Foo, name: x, uid: z}]}",
+            "metadata.ownerReferences[0].apiVersion",
+        ),
+        ("{name: a, ownerReferences: [{apiVersion: v1, kind: Event, name: x, uid: z}]}", "metadata.ownerReferences[0]"),
+        (
+            "{name: a, ownerReferences: [{apiVersion: v1, kind: Foo, name: x, uid: z, foo: w}]}",
+            "metadata.ownerReferences[0].foo",
+        ),
+        (f"{{name: a, ownerReferences: [{OWNER}, {OWNER.replace('z', 'w')}]}}", "metadata.ownerReferences[1]"),
+        ("{name: a, selfLink: 5}", "metadata.selfLink"),
+        ("{name: a, uid: 5}", "metadata.uid"),
+        ("{name: a, generation: x}", "metadata.generation"),
+        ("{name: a, creationTimestamp: yesterday}", "metadata.creationTimestamp"),
+        ("{name: a, creationTimestamp: ''}", "metadata.creationTimestamp"),
+        ("{name: a, managedFields: [{foo: 1}]}", "metadata.managedFields[0].foo"),
+        ("{name: a, annotations: {a: " + "x" * 262144 + "}}", "metadata.annotations"),
+        ("{name: a, annotations: {'a b': c}}", "metadata.annotations"),
         ("{}", "metadata.name"),
         ("{name: ''}", "metadata.name"),
         ("{name: a_b}", "metadata.name"),
@@ -213,7 +302,31 @@ def test_metadata(metadata: str, field: str) -> None:
     assert field in {item.field for item in errors(validate(text))}
 
 
-@pytest.mark.parametrize("metadata", ["{generateName: a-}", "{name: a.b-1, labels: {a.b/c: '', d: E_f.g}, uid: ''}"])
+def test_faults_of_metadata_say_what_the_server_says_and_what_to_write() -> None:
+    text = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMModel\nmetadata:\n  name: a\n  labels:\n    b: 1\n    c d: e\n"
+    found = {item.line: item for item in errors(validate(text + "  labelz: {}\nspec: {image: b}\n"))}
+    assert found[6].message == "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"
+    assert found[6].equivalent.startswith("write text, in quotes")
+    assert found[7].message.startswith('Invalid value: "c d": name part must consist of')
+    assert found[8].equivalent == "did you mean labels?"
+
+
+def test_the_namespace_of_a_cluster_object_does_not_count() -> None:
+    head = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMClusterModel\n"
+    text = f"{head}metadata: {{name: a, namespace: B}}\nspec: {{image: b}}\n"
+    assert errors(validate(text)) == []
+
+
+SOUND = (
+    "{generateName: a-}",
+    "{name: a.b-1, labels: {a.b/c: '', d: E_f.g}, uid: ''}",
+    "{name: a, labels: null, annotations: {A/b: null}, creationTimestamp: null, generation: -1}",
+    "{name: a, finalizers: [a, a], resourceVersion: '5', creationTimestamp: '2026-11-30T1:00:00Z'}",
+    f"{{name: a, ownerReferences: [{OWNER}, {OWNER}]}}",
+)
+
+
+@pytest.mark.parametrize("metadata", SOUND)
 def test_sound_metadata(metadata: str) -> None:
     text = f"apiVersion: {AIM_GROUP}/v1alpha2\nkind: AIMModel\nmetadata: {metadata}\nspec: {{image: b}}\n"
     assert errors(validate(text)) == []

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from aim_template_migration.planning import secret_scan
-from aim_template_migration.planning.secret_scan import MARKER, looks_secret, redact, sanitise
+from aim_template_migration.planning.secret_scan import MARKER, looks_secret, redact, redact_about, sanitise
 from tests.support.fleet import happy_fleet
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
@@ -223,6 +223,11 @@ HEX = "deadbeefdeadbeef0123456789abcdef01234567"
         ('spec.hfToken: Invalid value: "a \\"b\\" c": no', 'spec.hfToken: Invalid value: "@": no'),
         ("denied: password: Sup3rSecretPw is weak", "denied: password: @ is weak"),
         ('{"clientSecret": "open sesame", "a": 1}', '{"clientSecret": @, "a": 1}'),
+        ('metadata.annotations.a: Invalid value: "hunter22": no', 'metadata.annotations.a: Invalid value: "@": no'),
+        (
+            '[metadata.name: Invalid value: "A_b": no, spec.x: Invalid value: "hunter22": no]',
+            '[metadata.name: Invalid value: "A_b": no, spec.x: Invalid value: "@": no]',
+        ),
         ("DB_PASSWORD=hunter2 is weak", "@ is weak"),
         (f"token {HEX} not accepted", "token @ not accepted"),
         (f"sent Authorization: Bearer {'a1B2' * 8} to it", "sent Authorization: @ to it"),
@@ -239,6 +244,12 @@ def test_quoted_values_are_replaced_for_their_place_or_name(text: str, clean: st
     "text",
     [
         'metadata.name: Invalid value: "Not_A_Name": a lowercase RFC 1123 subdomain must consist of',
+        'metadata.generateName: Invalid value: "UP_": a lowercase RFC 1123 subdomain must consist of',
+        'metadata.labels: Invalid value: "1:20": a valid label must be an empty string or consist of',
+        'metadata.labels: Invalid value: "a b": name part must consist of',
+        'metadata.annotations: Invalid value: "a b": name part must consist of',
+        'metadata.finalizers: Invalid value: "x y/z": prefix part a lowercase RFC 1123 subdomain must consist of',
+        'metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
         'spec: Invalid value: "object": profile and template exclude each other',
         "spec.imagePullSecrets: Required value: name at least one",
         "spec.replicas: Invalid value: 0: must be at least 1",
@@ -251,6 +262,25 @@ def test_quoted_values_are_replaced_for_their_place_or_name(text: str, clean: st
 )
 def test_what_explains_a_refusal_stays(text: str):
     assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("field", "message", "clean"),
+    [
+        ("metadata.name", 'Invalid value: "A_b": no', 'Invalid value: "A_b": no'),
+        ("metadata.labels.a/b", 'Invalid value: "c:d": no', 'Invalid value: "c:d": no'),
+        ("metadata.labels.hf_token", 'Invalid value: "c d": no', 'Invalid value: "c d": no'),
+        ("metadata.finalizers[0]", 'Invalid value: "a b": no', 'Invalid value: "a b": no'),
+        ("metadata.ownerReferences[1].uid", 'Invalid value: "": no', 'Invalid value: "": no'),
+        ("metadata.labels.a", f'Invalid value: "{TOKENS["Hugging Face"]}+": no', "Invalid value: @ no"),
+        (f"metadata.labels.{TOKENS['Hugging Face']}", 'Invalid value: "c d": no', 'Invalid value: "@": no'),
+        ("metadata.labels.token", "json: cannot unmarshal number", "json: cannot unmarshal number"),
+        ("spec.replicas", 'Invalid value: "hunter22": no', 'Invalid value: "@": no'),
+        ("spec.token", 'unknown field "spec.token"', 'unknown field "spec.token"'),
+    ],
+)
+def test_names_in_a_message_about_a_field_stay(field: str, message: str, clean: str):
+    assert redact_about(field, message) == clean.replace("@", MARKER)
 
 
 def test_a_clean_fleet_gives_no_alarm():

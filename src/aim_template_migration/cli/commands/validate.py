@@ -14,11 +14,15 @@ from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.rendering.validation import github_lines, report_of, sarif_of, text_lines
 from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.manifests.files import FileError, Inputs, read_inputs
-from aim_template_migration.manifests.validating import NOT_CHECKED, UNREADABLE, Validation, Violation, validate_files
+from aim_template_migration.manifests.validating import NOT_CHECKED, validate_files
+from aim_template_migration.manifests.violations import Validation, Violation
+from aim_template_migration.manifests.whole_files import UNREADABLE
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
-    """Validate; return 0 where a server would take every object, and 3 where it would not.
+    """Validate; return 0 where every object would be taken as it stands, and 3 where there is something to mend.
+
+    Input without objects of the AIM API has nothing to mend: who gives whatever files have changed wants no failure.
 
     Raises:
         CommandStopped: something that was named can't be read.
@@ -34,7 +38,7 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     for reason in inputs.refused:
         console.note(f"{console.paint_note('error:', 'red')} {reason}")
     _summary(validation, console)
-    return DONE.number if validation.valid and not inputs.refused else FINDINGS.number
+    return DONE.number if validation.flawless and not inputs.refused else FINDINGS.number
 
 
 def _validated(inputs: Inputs) -> Validation:
@@ -48,11 +52,13 @@ def _without_secrets(validation: Validation) -> Validation:
     """Redact messages, since a server's words quote the value that they refuse."""
     if not validation.violations:
         return validation
-    from aim_template_migration.planning.secret_scan import redact
+    from aim_template_migration.planning.secret_scan import redact_about
 
     return replace(
         validation,
-        violations=tuple(replace(item, message=redact(item.message)) for item in validation.violations),
+        violations=tuple(
+            replace(item, message=redact_about(item.field, item.message)) for item in validation.violations
+        ),
     )
 
 

@@ -1,16 +1,21 @@
 """Findings of ``validate``: as text, as a document, and as annotations of CI systems."""
 
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from urllib.parse import quote
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.cli.console import Paint
 from aim_template_migration.documents.plan import API_VERSION
 from aim_template_migration.documents.validation import KIND, SCHEMA_URI, ReportedViolation, ValidationReport
-from aim_template_migration.manifests.validating import NOT_CHECKED, Validation, Violation
+from aim_template_migration.manifests.validating import NOT_CHECKED
+from aim_template_migration.manifests.violations import Level, Validation, Violation
 from aim_template_migration.version import __version__
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GUIDE_TRAP = "GuideTrap"
+_GITHUB_COMMANDS: dict[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def report_of(validation: Validation) -> ValidationReport:
@@ -46,14 +51,14 @@ def text_lines(violations: Iterable[Violation], paint: Paint) -> Iterator[str]:
     for item in violations:
         where = paint(f"{item.file}:{item.line}:{item.column}:", "bold")
         subject = " ".join(part for part in (item.object, item.field) if part)
-        words = item.message if item.level == "error" else f"note: {item.message}"
+        words = item.message if item.level == "error" else f"{item.level}: {item.message}"
         yield f"{where} {f'{subject}: ' if subject else ''}{words}{_advice(item)}"
 
 
 def github_lines(violations: Iterable[Violation]) -> Iterator[str]:
     """Yield one workflow command of GitHub Actions for each finding."""
     for item in violations:
-        command = "error" if item.level == "error" else "notice"
+        command = _GITHUB_COMMANDS[item.level]
         properties = {
             "file": item.file,
             "line": str(item.line),
@@ -80,7 +85,7 @@ def sarif_of(validation: Validation) -> JsonObject:
 
 def _result(item: Violation, rule: str) -> JsonObject:
     region: JsonObject = {"startLine": item.line, "startColumn": item.column}
-    place: JsonObject = {"artifactLocation": {"uri": item.file.replace("\\", "/")}, "region": region}
+    place: JsonObject = {"artifactLocation": {"uri": _uri(item.file)}, "region": region}
     location: JsonObject = {"physicalLocation": place}
     if item.object:
         name = f"{item.object} {item.field}".rstrip()
@@ -91,6 +96,11 @@ def _result(item: Violation, rule: str) -> JsonObject:
         "message": {"text": item.message + _advice(item)},
         "locations": [location],
     }
+
+
+def _uri(path: str) -> str:
+    """Return a path as a URI reference (RFC 3986); bytes of a name that are no text stay what they are."""
+    return quote(os.fsencode(PurePath(path).as_posix()))
 
 
 def _advice(item: Violation) -> str:

@@ -39,7 +39,7 @@ def test_objects_are_counted_and_not_their_names(aim, manifest):
     )
     ran = aim("validate", manifest)
     assert ran.code == 3
-    assert ran.err.startswith("of 4 objects of the AIM API a server would refuse 3\n")
+    assert ran.err.startswith("of 4 objects of the AIM API a server would refuse 2\n")
 
 
 def test_what_a_server_would_take_gives_no_line(aim, manifest):
@@ -49,12 +49,61 @@ def test_what_a_server_would_take_gives_no_line(aim, manifest):
     assert ran.err.startswith("1 object of the AIM API would be taken\nnot checked offline:\n")
 
 
-def test_nothing_to_validate_is_said(aim, tmp_path):
+def test_nothing_to_validate_is_said_and_is_no_failure(aim, tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text("kind: Other\n")
     ran = aim("validate", path)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.startswith("no object of the AIM API was found")
+    assert aim("validate", path, "-o", "json").document["objects"] == 0
+
+
+def test_a_warning_is_something_to_mend_although_the_server_takes_it(aim, manifest):
+    manifest.write_text(f"{SOUND}  replicas: 1\n  replicas: 2\n")
+    ran = aim("validate", manifest)
+    assert ran.code == 3
+    assert ran.out.startswith(f"{manifest}:8:3: AIMService/chat replicas: warning: the key replicas stands twice; ")
+    assert ran.err.startswith("1 object of the AIM API would be taken\n")
+    assert aim("validate", manifest, "-o", "github").out.startswith("::warning file=")
+    report, log = (aim("validate", manifest, "-o", output).document for output in ("json", "sarif"))
+    assert (report["valid"], report["violations"][0]["level"]) == (True, "warning")
+    assert log["runs"][0]["results"][0]["level"] == "warning"
+    ran = aim("convert", manifest)
+    assert ran.code == 3
+
+
+def test_keys_that_stand_twice_in_other_objects_are_left_to_others(aim, manifest):
+    manifest.write_text(
+        f"{SOUND}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{x: '1', x: '2'}}\n"
+    )
+    assert aim("validate", manifest).code == 0
+    assert aim("convert", manifest).code == 0
+
+
+def test_a_document_that_is_no_object_is_refused(aim, manifest):
+    manifest.write_text(f"just text\n---\n{SOUND}")
+    ran = aim("validate", manifest)
+    assert ran.code == 3
+    assert ran.out == f"{manifest}:1:1: kubectl refuses this document and stops at it: it is a text, no object\n"
+
+
+def test_names_and_keys_that_are_refused_are_seen(aim, manifest):
+    labels = "{1a b: x, c: '1:20', -d: e}"
+    metadata = f"{{name: Bad_Name, generateName: UP_, labels: {labels}, annotations: {{e f: g}}, finalizers: [h i]}}"
+    manifest.write_text(SOUND.replace("{name: chat}", metadata))
+    ran = aim("validate", manifest)
+    for shown in ("Bad_Name", "UP_", "1a b", "1:20", "-d", "e f", "h i"):
+        assert f'Invalid value: "{shown}": ' in ran.out
+    assert "redacted" not in ran.out
+
+
+def test_names_that_look_like_secrets_are_not(aim, manifest):
+    secret = "hf_" + "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8"
+    for metadata in (f"{{name: a, labels: {{b: {secret}+}}}}", f"{{name: a, labels: {{{secret}+: b}}}}"):
+        manifest.write_text(SOUND.replace("{name: chat}", metadata))
+        ran = aim("validate", manifest)
+        assert ran.code == 3
+        assert secret not in ran.out
 
 
 def test_json(aim, manifest):
@@ -90,6 +139,24 @@ def test_sarif(aim, manifest):
     assert (result["ruleId"], result["level"]) == ("GuideTrap13", "error")
     place = result["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": str(manifest)}, "region": {"startLine": 6, "startColumn": 3}}
+
+
+@pytest.mark.parametrize(
+    ("name", "uri"),
+    [
+        ("my file é.yaml", "my%20file%20%C3%A9.yaml"),
+        ("a:b#c?d%20.yaml", "a%3Ab%23c%3Fd%2520.yaml"),
+        ("back\\slash.yaml", "back%5Cslash.yaml"),
+        ("below/it.yaml", "below/it.yaml"),
+    ],
+)
+def test_sarif_names_a_file_by_a_uri_reference(aim, tmp_path, monkeypatch, name, uri):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(BROKEN)
+    log = aim("validate", name, "-o", "sarif").document
+    location = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": uri}
 
 
 def test_github(aim, tmp_path):
