@@ -137,6 +137,8 @@ def _faults(value: Json, wanted: GoType, path: Path, owner: _Owner) -> Iterator[
         if complaint:
             yield DecodingFault(path, complaint, wanted)
     for key, item, below in _parts(value, wanted):
+        if below.json is None or (isinstance(item, str) and below.json is str and not below.time):
+            continue  # most parts are such
         inner = (wanted.struct, (*names, str(key))) if wanted.fields else owner
         yield from _faults(item, below, (*path, key), inner)
 
@@ -145,7 +147,8 @@ def _unknown(value: Json, wanted: GoType, path: Path) -> Iterator[Path]:
     if wanted.fields and isinstance(value, dict):
         yield from ((*path, key) for key in sorted(value) if key not in wanted.fields)
     for key, item, below in _parts(value, wanted):
-        yield from _unknown(item, below, (*path, key))
+        if below.fields or below.below is not None:
+            yield from _unknown(item, below, (*path, key))
 
 
 def _parts(value: Json, wanted: GoType) -> Iterator[tuple[Key, Json, GoType]]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from aim_api.tree import Json, JsonObject, Key, get_list, get_map, get_str
 from aim_schema.errors import FieldError, invalid, invalid_without_value, required, too_long
@@ -44,6 +45,7 @@ _VALUE_TEXT = (
     f"'{_VALUE_PATTERN}')"
 )
 _GENERATED_BASE_LIMIT = 58
+_KNOWN = 4096  # the keys of a fleet are few
 _NEVER_OWNERS = frozenset({("v1", "Event"), ("/v1", "Event")})
 _EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
 _BOTH_FINALIZERS = "finalizer orphan and foregroundDeletion cannot be both set"
@@ -96,11 +98,12 @@ def generated_base(prefix: str) -> str:
     return prefix[:_GENERATED_BASE_LIMIT]
 
 
-def key_problems(key: str) -> list[str]:
+@lru_cache(maxsize=_KNOWN)
+def key_problems(key: str) -> tuple[str, ...]:
     """Return what is wrong with the key of a label, an annotation or the name of a finalizer."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
-        return [_QUALIFIED_KEY_TEXT]
+        return (_QUALIFIED_KEY_TEXT,)
     problems = []
     if slash and not prefix:
         problems.append("prefix part must be non-empty")
@@ -113,7 +116,7 @@ def key_problems(key: str) -> list[str]:
         problems.append("name part must be no more than 63 bytes")
     if not re.fullmatch(_QUALIFIED_PATTERN, name):
         problems.append(_QUALIFIED_TEXT)
-    return problems
+    return tuple(problems)
 
 
 def label_value_problems(value: str) -> list[str]:

@@ -153,6 +153,8 @@ def layout_complaint(text: str) -> str:
 
     It reads the times in metadata. Other than the format ``date-time`` it takes hours of one digit, and the year 0.
     """
+    if parse_timestamp(text) is not None:
+        return ""
     rest, found = text, dict[str, str]()
     for element, pattern in _ELEMENTS:
         match = pattern.match(rest)

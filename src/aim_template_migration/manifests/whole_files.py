@@ -96,6 +96,8 @@ def _list(file: ManifestFile, number: int, value: JsonObject, misfits: Misfits) 
 
 
 def _duplicates(file: ManifestFile, number: int, document: Document) -> Iterator[Violation]:
+    if not document.duplicates:
+        return
     places = [place for place in objects_of(file.manifest) if place.document == number]
     for duplicate in document.duplicates:
         position = file.manifest.position(duplicate.offset)
