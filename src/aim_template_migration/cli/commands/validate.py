@@ -75,10 +75,14 @@ def _answer(arguments: ValidateArguments, validation: Validation, console: Conso
 
 def _summary(validation: Validation, console: Console) -> None:
     looked = count(validation.objects, "object")
-    if not validation.objects:
+    if not validation.objects and not validation.valid:
+        console.note("no object of the AIM API could be validated")
+    elif not validation.objects:
         console.note("no object of the AIM API was found, so nothing was validated")
     elif validation.refused:
         console.note(f"of {looked} of the AIM API a server would refuse {validation.refused}")
+    elif not validation.valid:
+        console.note(f"a server would take {looked} of the AIM API, but not every file can be applied")
     else:
         console.note(f"{looked} of the AIM API would be taken")
     console.note("not checked offline:")

@@ -85,6 +85,11 @@ def test_a_document_that_is_no_object_is_refused(aim, manifest):
     ran = aim("validate", manifest)
     assert ran.code == 3
     assert ran.out == f"{manifest}:1:1: kubectl refuses this document and stops at it: it is a text, no object\n"
+    assert ran.err.startswith("a server would take 1 object of the AIM API, but not every file can be applied\n")
+    manifest.write_text("a: {{ b }}\n")
+    ran = aim("validate", manifest)
+    assert ran.code == 3
+    assert ran.err.startswith("no object of the AIM API could be validated\n")
 
 
 def test_names_and_keys_that_are_refused_are_seen(aim, manifest):
