@@ -38,7 +38,10 @@ _STAYS = (
 _SELECTOR = "AIMModel.spec.profiles.derivedFrom.selector"
 _NOT_SELECTED = "a selector states no minimum of video memory, no device resource and no quantity of CPU"
 _SET = "AIMProfileSet.spec"
-_SELECTED = "a profile set selects by it; without settings of its own the model's derivation covers the template"
+_SELECTED = (
+    "a profile set selects by it; the model's derivation covers a template without settings of its own, whose hardware "
+    "lies within that of the model"
+)
 _OWN_PROFILE = "a template with an engine profile of its own becomes an AIMProfile"
 
 
@@ -86,13 +89,13 @@ _MOVES = (
         "spec.custom.hardware.gpu.model",
         Fate.RENAMED,
         f"{_SELECTOR}.acceleratorModel",
-        "definitions for it are selected",
+        "definitions for it are selected; custom templates that state none inherit it",
     ),
     FieldFate(
         "spec.custom.hardware.gpu.requests",
         Fate.RENAMED,
         f"{_SELECTOR}.acceleratorCount",
-        "definitions for so many are selected",
+        "definitions for so many are selected; custom templates that state none inherit it",
     ),
     FieldFate("spec.custom.hardware.**", Fate.NEEDS_DECISION, _SELECTOR, _NOT_SELECTED),
     *_CUSTOM_TEMPLATES,

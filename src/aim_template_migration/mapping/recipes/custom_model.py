@@ -18,6 +18,10 @@ _PROFILES: Path = ("spec", "profiles")
 _SELECTOR: Path = (*_PROFILES, "derivedFrom", "selector")
 _OVERRIDES: Path = (*_PROFILES, "overrides")
 
+_ENVIRONMENT_OF_CLUSTER_MODEL = (
+    "custom templates of a cluster-scoped model never had its environment; the profiles that the model derives have "
+    "it, those of its custom templates still do not"
+)
 _OF_THE_IMAGE = ("runtimeConfigName", "discovery", "imageMetadata")
 _OF_BOTH = ("imagePullSecrets", "serviceAccountName")
 
@@ -37,8 +41,10 @@ def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> No
     for name, source in accelerator_fields(draft, (*_CUSTOM, "hardware")).items():
         draft.move(source, (*_SELECTOR, name), reason="definitions for this hardware are selected")
     _version(draft, context, context.values.text(draft.source, "baseImage") or image)
-    weights = _identity(draft, context)
+    weights = _identity(draft, context, cluster=cluster)
     _settings_of_the_image(draft, base, inline=context.inline)
+    if cluster and draft.given("spec", "env") and draft.given("spec", "customTemplates"):
+        draft.note(("spec", "env"), _ENVIRONMENT_OF_CLUSTER_MODEL)
     draft.lose(
         (*_CUSTOM, "type"),
         "derived profiles have the type of their sources",
@@ -124,7 +130,7 @@ def put_version(draft: Draft, context: Context, image: str) -> None:
     )
 
 
-def _identity(draft: Draft, context: Context) -> Weights:
+def _identity(draft: Draft, context: Context, *, cluster: bool) -> Weights:
     """Name the derived profiles and give them the weights."""
     given = context.values.text(draft.source, "aimId")
     aim_id = given or get_str(draft.source, "spec", "aimId") or ""
@@ -157,7 +163,7 @@ def _identity(draft: Draft, context: Context) -> Weights:
         fate=Fate.RENAMED,
         reason="the derived profiles have these weights",
     )
-    env = get_objects(draft.source, "spec", "env")
+    env = [] if cluster else get_objects(draft.source, "spec", "env")
     return Weights("", aim_id, model_id, tuple(sources), ("spec", "modelSources"), tuple(env), derived=True)
 
 

@@ -1,6 +1,7 @@
 """AIMModel ``spec.customTemplates``: covered by a derivation, or profile sets and profiles (G, "Resource mapping")."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_PROFILE_SET, AIM_PROFILE, AIM_PROFILE_SET
 from aim_api.names import derive_name
@@ -10,10 +11,12 @@ from aim_template_migration.mapping.engine_settings import deep_merge, merge_env
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied, new_object
 from aim_template_migration.mapping.recipes.environment import account_variable, kept_variables
+from aim_template_migration.mapping.recipes.inherited_hardware import InheritedHardware, settle_hardware
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _TEMPLATES: Path = ("spec", "customTemplates")
 
+_DEVICE: Path = ("hardware", "gpu", "resourceName")
 _SELECTING: tuple[tuple[Path, str], ...] = (
     (("hardware", "gpu", "model"), "acceleratorModel"),
     (("hardware", "gpu", "requests"), "acceleratorCount"),
@@ -35,14 +38,17 @@ _LOST: tuple[tuple[Path, str, str], ...] = (
         "state the model in acceleratorModel",
     ),
     (
-        ("hardware", "gpu", "resourceName"),
+        _DEVICE,
         "the device that is asked for follows from the accelerator's vendor",
         "state acceleratorVendor",
     ),
     (("hardware", "cpu"), "quantities of CPU are no accelerator", "state them in spec.resources of a profile"),
 )
 _DEFAULT_DEVICE = "amd.com/gpu"
-_COVERED = "the derivation takes every definition of the base image, this one's among them"
+_UNKNOWN: Path = ("spec", "customTemplate")
+_COVERED = "the derivation takes every definition of the base image for this hardware, this one's among them"
+_COVERABLE = frozenset({("name",), ("type",), ("aimId",), ("modelId",), *(path for path, _ in _SELECTING)})
+"""What a template may state that a derivation covers, as long as the derivation does not say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,8 @@ class Weights:
         model_id: the model variant, empty where it is not known.
         sources: the model sources.
         place: where the input states the sources.
-        env: the environment that templates of the model have, below their own.
+        env: the environment that templates of the model have, below their own; those of a cluster-scoped model have
+            none (v1alpha1 facts, model handling).
         derived: the model itself derives profiles with these weights from every definition of the image.
     """
 
@@ -80,10 +87,17 @@ def convert_custom_templates(draft: Draft, weights: Weights, selector: JsonObjec
     templates = draft.given(*_TEMPLATES)
     if not isinstance(templates, list) or not all(isinstance(item, dict) for item in templates):
         return
-    draft.drop(_TEMPLATES, "an empty list states no template")
-    for index, item in enumerate(templates):
-        if isinstance(item, dict):
-            _Template(draft, weights, index, item, cluster=cluster).convert(selector)
+    if not templates:
+        draft.drop(_TEMPLATES, "an empty list states no template")
+        return
+    draft.take_out(_TEMPLATES)
+    made = [
+        _Template(draft, weights, index, item, cluster=cluster).convert(selector)
+        for index, item in enumerate(templates)
+        if isinstance(item, dict)
+    ]
+    if not weights.derived:
+        settle_hardware(draft, [beside for beside in made if beside is not None])
 
 
 def states_no_template(templates: Json) -> bool:
@@ -101,55 +115,80 @@ class _Template:
         self._item = item
         self._cluster = cluster
         self._place: Path = (*_TEMPLATES, index)
+        self._hardware = InheritedHardware(draft, item)
 
-    def convert(self, selector: JsonObject) -> None:
-        """Convert it: one with settings of its own into an object of its own."""
+    def convert(self, selector: JsonObject) -> Beside | None:
+        """Convert it: one with settings of its own into an object of its own, which is returned."""
         if is_empty(normalised(self._item)):
             self._draft.account(self._place, "", (), fate=Fate.DEFAULTED, reason="it states nothing")
-            return
-        # Every field is unknown until a step below says better.
-        self._draft.leave(self._place, "a custom template has no such field", "remove it")
+            return None
         for path, value in leaves(self._item):
             if is_empty(value):
                 self._account(path, "", (), "it states nothing", fate=Fate.DEFAULTED)
-        made: Beside | None = None
         if isinstance(self._item.get("customProfile"), dict) or (self._weights.sources and not self._weights.derived):
             made = self._to_profile()
-        elif get_list(self._item, "env") or not self._weights.derived or self._has_own_identity():
-            made = self._to_set(selector)
-        else:
+        elif self._is_covered():
             self._covered()
-        for path, reason, advice in _LOST:
-            value = get(self._item, *path)
-            if value == _DEFAULT_DEVICE:
-                self._account(path, "", (), "it is the device of AMD accelerators", fate=Fate.DEFAULTED)
-            elif not is_empty(value):
-                self._undecided(made, path, reason, advice)
+            return None
+        else:
+            made = self._to_set(selector)
+        self._leave_without_place(made)
+        self._leave_unknown(made)
+        return made
+
+    def _is_covered(self) -> bool:
+        """Return whether the model's derivation takes the definitions that the template means, as it means them."""
+        stated = {path for path, value in leaves(self._item) if not is_empty(value) and value != _DEFAULT_DEVICE}
+        inherits_no_environment = self._cluster and get_list(self._draft.source, "spec", "env")
+        return (
+            self._weights.derived
+            and stated <= _COVERABLE
+            and not inherits_no_environment
+            and not self._has_own_identity()
+            and self._hardware.lies_within_the_model()
+        )
 
     def _has_own_identity(self) -> bool:
         """Return whether it states another identity than the profiles that the model derives."""
         known = {"aimId": self._weights.aim_id, "modelId": self._weights.model_id}
         return any(not is_empty(self._item.get(name)) and self._item[name] != own for name, own in known.items())
 
-    def _undecided(self, made: Beside | None, path: Path, reason: str, advice: str) -> None:
+    def _undecided(self, made: Beside, path: Path, reason: str, advice: str) -> None:
         """Leave a field for a person to decide about, in a place of the new object where servers refuse it."""
-        fate = Fate.NEEDS_DECISION
-        if made is None:
-            fate = Fate.REFUSED  # no object of its own stands for the template
-        else:
-            target: Path = ("spec", *path)
-            made.put(target, copied(get(self._item, *path)))
-            made.origins[target] = (*self._place, *path)
-        self._draft.leave((*self._place, *path), reason, advice, fate=fate)
+        self._put_undecided(made, ("spec", *path), path)
+        self._draft.leave((*self._place, *path), reason, advice)
+
+    def _put_undecided(self, made: Beside, target: Path, path: Path) -> None:
+        made.put(target, copied(get(self._item, *path)))
+        made.origins[target] = (*self._place, *path)
+
+    def _leave_without_place(self, made: Beside) -> None:
+        """Leave what no object of v1alpha2 can state: of the template itself, or of the model that it inherits from."""
+        for path, reason, advice in _LOST:
+            value = get(self._item, *path)
+            if value == _DEFAULT_DEVICE:
+                self._account(path, "", (), "it is the device of AMD accelerators", fate=Fate.DEFAULTED)
+            elif not is_empty(value):
+                self._undecided(made, path, reason, advice)
+            else:
+                inherited = self._hardware.inherited(path)
+                if inherited not in (None, _DEFAULT_DEVICE):
+                    made.put(("spec", *path), copied(inherited))
+                    made.origins["spec", *path] = self._hardware.place(path)
+
+    def _leave_unknown(self, made: Beside) -> None:
+        """Leave what no step has accounted for, in a place that no kind has, so that no server takes it."""
+        for path, _ in leaves(self._item):
+            if not self._draft.is_accounted((*self._place, *path)):
+                part = tuple(takewhile(lambda key: isinstance(key, str), path))
+                self._put_undecided(made, (*_UNKNOWN, *part), part)
+                self._draft.leave((*self._place, *path), "a custom template has no such field", "remove it")
 
     def _covered(self) -> None:
         target: Path = ("spec", "profiles", "derivedFrom")
         for path in (("name",), *(path for path, _ in _SELECTING)):
-            if isinstance(get(self._item, *path), dict | list):
-                reason = "it is a single value in v1alpha1, and no object of its own stands for the template"
-                self._draft.leave((*self._place, *path), reason, "remove it", fate=Fate.REFUSED)
-            else:
-                self._account(path, self._draft.id, target, _COVERED)
+            self._account(path, self._draft.id, target, _COVERED)
+        self._account(_DEVICE, "", (), "it is the device of AMD accelerators", fate=Fate.DEFAULTED)
         for name in ("aimId", "modelId"):
             self._account((name,), self._draft.id, ("spec", "profiles", "overrides", name), "the model states the same")
         self._type_is_inherited()
@@ -163,9 +202,7 @@ class _Template:
         kind = AIM_CLUSTER_PROFILE_SET if self._cluster else AIM_PROFILE_SET
         made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
         made.put(("spec", "selector"), dict(selector))
-        for path, name in _SELECTING:
-            if self._states(made, path, name):
-                self._give(made, path, ("spec", "selector", name))
+        self._select(made, ("spec", "selector"))
         made.put(("spec", "versionPolicy"), "all")
         overrides: Path = ("spec", "overrides")
         if self._weights.derived:
@@ -180,9 +217,7 @@ class _Template:
         kind = AIM_CLUSTER_PROFILE if self._cluster else AIM_PROFILE
         made = self._beside(new_object(kind, self._name(), self._draft.namespace, {}))
         self._identity(made, ("spec",))
-        for path, name in _SELECTING:
-            if self._states(made, path, name):
-                self._give(made, path, ("spec", name))
+        self._select(made, ("spec",))
         accelerated = any(has(made.value, "spec", name) for name in ("acceleratorModel", "acceleratorCount"))
         if accelerated and not has(made.value, "spec", "acceleratorType"):
             made.put(("spec", "acceleratorType"), "gpu")
@@ -229,6 +264,20 @@ class _Template:
             self._account(("name",), made.id, ("metadata", "name"), "the object is named like the template")
         return made
 
+    def _select(self, made: Beside, target: Path) -> None:
+        """State what the template is for: its own hardware over that of the model, and everything else of its own."""
+        for path, name in _SELECTING:
+            inherited = self._hardware.inherited(path)
+            if inherited == 0:
+                made.put(("spec", *path), 0)  # which servers refuse; the model's own field says why
+            elif inherited is not None:
+                made.put((*target, name), copied(inherited))
+                made.origins[(*target, name)] = self._hardware.place(path)
+            if inherited is not None and has(self._item, *path):
+                self._account(path, "", (), "the hardware of the model decides", fate=Fate.DEFAULTED)
+            elif self._states(made, path, name):
+                self._give(made, path, (*target, name))
+
     def _states(self, made: Beside, path: Path, name: str) -> bool:
         """Return whether the template states something that can be carried, and say so where it can't."""
         value = get(self._item, *path)
@@ -237,6 +286,9 @@ class _Template:
         if name == "precision" and value == "auto":
             advice = "state the precision that is meant"
             self._undecided(made, path, "no profile has the precision auto", advice)
+            return False
+        if isinstance(value, dict | list):
+            self._undecided(made, path, "it is a single value in v1alpha1", "remove it, or write it as one")
             return False
         if path[0] == "hardware" and value == 0:
             reason = "a pod on a node with accelerators that asks for none can't be stated"
@@ -292,7 +344,8 @@ class _Template:
             if where:
                 made.origins[where] = place
             account_variable(self._draft, place, item, made.id, env=where, arguments=args, fault=fault)
-        merged = deep_merge(deep_merge(below, arguments), found)
+        # As in a container: the arguments in an environment decide before those of the engine profile.
+        merged = deep_merge(deep_merge(arguments, below), found)
         if merged:
             made.put(args, merged)
 

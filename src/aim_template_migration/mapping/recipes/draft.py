@@ -159,6 +159,10 @@ class Draft:
             self._take_out(here)
             self._record(source, self.id if target else "", target, fate=fate, reason=reason)
 
+    def take_out(self, source: Path) -> None:
+        """Take out a field whose parts are accounted for one by one."""
+        self._take_out(self.where(source))
+
     def account(
         self, source: Path, object_: str, target: Path, *, fate: Fate | None = None, reason: str = "", advice: str = ""
     ) -> None:
@@ -175,6 +179,10 @@ class Draft:
     def leave(self, source: Path, reason: str, advice: str = "", *, fate: Fate = Fate.NEEDS_DECISION) -> None:
         """Leave a field where it is, for a person to decide about."""
         self._record(source, "", (), fate=fate, reason=reason, advice=advice, lost=True)
+
+    def is_accounted(self, source: Path) -> bool:
+        """Return whether a step has recorded what became of a leaf of the input."""
+        return source in self._fates
 
     def put(self, target: Path, value: Json) -> None:
         """Set a field of the output, whatever stands there."""

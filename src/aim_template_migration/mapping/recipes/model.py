@@ -49,6 +49,7 @@ def _profiles_of_the_image(draft: Draft, context: Context, spec: JsonObject, *, 
         context.values.text(draft.source, "modelId") or (get_str(sources[0], "modelId") or "" if sources else ""),
         sources,
         ("spec", "modelSources"),
+        () if cluster else tuple(get_objects(spec, "env")),
     )
     if draft.given("spec", "custom") in ({}, None):
         draft.drop(("spec", "custom"), "an empty custom block says nothing")
