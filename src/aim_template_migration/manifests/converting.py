@@ -20,7 +20,7 @@ from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
-from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, no_models_live, nothing_live
 from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 
@@ -32,13 +32,17 @@ class Options:
     Attributes:
         values: values that were given by hand.
         live: reads a live cluster, for what the input does not state.
+        live_models: lists the models of a live cluster, for images whose model the input does not state.
         inline: put base image and derived profiles of a custom model into one AIMModel.
+        namespace: the namespace of objects that state none, empty where it is not known.
         losses_only: the ledger names only what was lost, which takes less time.
     """
 
     values: Values = field(default_factory=Values)
     live: Live = nothing_live
+    live_models: LiveModels = no_models_live
     inline: bool = False
+    namespace: str = ""
     losses_only: bool = False
 
 
@@ -82,7 +86,12 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     options = options or Options()
     located = located_objects(files)
     drafts = convert_objects(
-        [item.place.value for item in located], values=options.values, live=options.live, inline=options.inline
+        [item.place.value for item in located],
+        values=options.values,
+        live=options.live,
+        live_models=options.live_models,
+        inline=options.inline,
+        namespace=options.namespace,
     )
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
     writer = LedgerWriter(files, losses_only=options.losses_only)

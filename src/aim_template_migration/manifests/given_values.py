@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_CLUSTER_SERVICE_TEMPLATE, AIM_PROFILE, AIM_SERVICE_TEMPLATE
-from aim_api.tree import JsonObject, get_str
+from aim_api.tree import JsonObject, get_list, get_str
 from aim_template_migration.manifests.nodes import ReadError
 from aim_template_migration.manifests.reading import read_manifest
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.recipes.context import VALUE_FIELDS, Values, value_fields
 from aim_template_migration.mapping.recipes.draft import id_of, object_id
 from aim_template_migration.mapping.recipes.versions import V1ALPHA2
@@ -15,6 +16,7 @@ _BECOMES = {
     AIM_CLUSTER_SERVICE_TEMPLATE.name: AIM_CLUSTER_PROFILE.name,
 }
 _LISTS = frozenset({"modelSources"})
+_OF_A_SOURCE = ("modelId", "sourceUri")
 
 
 class ValuesError(Exception):
@@ -36,6 +38,9 @@ def parse_values(data: bytes) -> Values:
     if manifest.unreadable:
         part = manifest.unreadable[0]
         raise ValuesError(f"line {manifest.position(part.offset).line}: {part.message}")
+    if manifest.documents and manifest.documents[0].duplicates:
+        twice = manifest.documents[0].duplicates[0]
+        raise ValuesError(f"line {manifest.position(twice.offset).line}: the key {twice.name} stands twice")
     if len(manifest.documents) > 1:
         raise ValuesError("it holds more than one document")
     whole = manifest.documents[0].value if manifest.documents else {}
@@ -89,3 +94,9 @@ def _check(key: str, given: JsonObject) -> None:
         wanted: type = list if field in _LISTS else str
         if not isinstance(value, wanted):
             raise ValuesError(f"{field} of {key} must be {'a list' if wanted is list else 'text in quotes'}")
+        if is_empty(value):
+            raise ValuesError(f"{field} of {key} is empty: state it, or leave it out")
+        for index, source in enumerate(get_list(given, field)):
+            missing = [name for name in _OF_A_SOURCE if not get_str(source, name)]
+            if missing:
+                raise ValuesError(f"{field}[{index}] of {key} states no {' and no '.join(missing)}")

@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aim_api.tree import Json, JsonObject, get_list
+from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.manifests.editing import CannotEditError, Editor, Origins, Path
 from aim_template_migration.manifests.expanding import expanded
 from aim_template_migration.manifests.layout import layout_of, same
 from aim_template_migration.manifests.nodes import Node, ReadError
+from aim_template_migration.manifests.objects import typed_item
 from aim_template_migration.manifests.reading import Document, ManifestText, read_manifest
 from aim_template_migration.manifests.splicing import (
     Edit,
@@ -266,4 +267,15 @@ def _list_with(value: Json, changes: Sequence[ObjectChange]) -> tuple[Json, Orig
             add(new, None, source)
     whole: JsonObject = dict(value) if isinstance(value, dict) else {}
     whole["items"] = items
+    if _is_of_other_kinds(whole, items):
+        # Clients take the items of a list of one kind for that kind, so each has to say its own.
+        own = [typed_item(item, whole) if isinstance(item, dict) else item for item in items]
+        whole |= {"apiVersion": "v1", "kind": "List", "items": own}
     return whole, origins
+
+
+def _is_of_other_kinds(parent: JsonObject, items: Sequence[Json]) -> bool:
+    """Return whether a list of one kind holds an item of another."""
+    kind = get_str(typed_item({}, parent), "kind")
+    own = [typed_item(item, parent) for item in items if isinstance(item, dict)]
+    return kind is not None and any(get_str(item, "kind") != kind for item in own)

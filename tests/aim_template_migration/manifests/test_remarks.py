@@ -6,6 +6,7 @@ from aim_template_migration.manifests.converting import Conversion, convert_file
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
+from tests.aim_template_migration.manifests.kubectl import read_by_kubectl
 
 HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\n"
 MODEL = f"{HEAD}kind: AIMModel\nmetadata: {{name: m, namespace: a}}\nspec: {{image: 'r/i:1'}}\n"
@@ -89,3 +90,30 @@ def test_items_of_a_list_of_one_kind_have_that_kind() -> None:
     ).replace("template: {name: t}", "profile: {name: t}")
     again = convert(a=conversion.files[0].text)
     assert not again.files[0].changed
+
+
+def test_a_list_of_one_kind_becomes_a_list_of_any_where_an_item_gets_another_kind() -> None:
+    image = "- metadata: {name: i}\n  spec: {model: {image: 'r/i:1'}}\n"
+    config = "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n"
+    text = convert(a=f"{ITEMS}{image}{config}").files[0].text
+    assert text.startswith("apiVersion: v1\nkind: List\nmetadata: {resourceVersion: '1'}\nitems:\n# the first\n")
+    assert "profile: {name: t}}   # kept" in text
+    found = read_by_kubectl(text)
+    assert isinstance(found, list), found
+    assert [(item["apiVersion"], item["kind"], item["metadata"]["name"]) for item in found] == [  # type: ignore[index,call-overload]
+        ("aim.eai.amd.com/v1alpha2", "AIMService", "s"),
+        ("aim.eai.amd.com/v1alpha2", "AIMModel", "i-1-18c4826a"),
+        ("aim.eai.amd.com/v1alpha2", "AIMService", "i"),
+        ("v1", "ConfigMap", "c"),
+    ]
+
+
+def test_what_stays_in_a_list_that_changes_its_kind_says_its_own() -> None:
+    items = "- metadata: {name: a}\n  spec: []\n- metadata: {name: t}\n  spec: {image: 'r/i:1', modelId: a/b}\n"
+    text = f"{HEAD}kind: AIMServiceTemplateList\nitems:\n{items}"
+    found = convert(a=text).files[0].objects()
+    assert [(item["apiVersion"], item["kind"]) for item in found] == [
+        ("aim.eai.amd.com/v1alpha1", "AIMServiceTemplate"),
+        ("aim.eai.amd.com/v1alpha2", "AIMProfile"),
+    ]
+    assert not convert(a=convert(a=text).files[0].text).files[0].changed

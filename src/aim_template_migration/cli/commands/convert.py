@@ -5,16 +5,18 @@ import difflib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from aim_api.kinds import Kind
-from aim_api.tree import Json, JsonObject
+from aim_api.tree import Json, JsonObject, get_str
 from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, read_plan
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
-from aim_template_migration.cli.failures import not_started, wrong_usage
+from aim_template_migration.cli.failures import CommandStopped, not_started, wrong_usage
 from aim_template_migration.cli.options.convert import ConvertArguments, read
 from aim_template_migration.cli.rendering.text import count
 from aim_template_migration.cli.translation import open_cluster, translated
@@ -24,7 +26,7 @@ from aim_template_migration.documents import private_files
 from aim_template_migration.documents.conversion import ConversionLedger, LedgerFault
 from aim_template_migration.documents.result import ResultError, decode_result
 from aim_template_migration.kube import Cluster
-from aim_template_migration.kube.errors import NotFound
+from aim_template_migration.kube.errors import NotFound, NotServed
 from aim_template_migration.manifests.converting import Conversion, ConvertedFile, Options, convert_files
 from aim_template_migration.manifests.files import FileError, InputFile, Inputs, read_inputs, replace_in_place
 from aim_template_migration.manifests.findings import findings_of
@@ -35,7 +37,13 @@ from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.nodes import ReadError
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import ManifestText, read_manifest
-from aim_template_migration.mapping.recipes.context import Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.context import (
+    Live,
+    LiveModels,
+    Values,
+    no_models_live,
+    nothing_live,
+)
 from aim_template_migration.mapping.recipes.conversion import is_aim_object
 
 _COMMIT = "commit"
@@ -102,15 +110,15 @@ def read_manifests(inputs: Inputs, consequence: str = "") -> tuple[list[Manifest
 
 
 def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:
-    values = _values(arguments.values)
+    values = _values(arguments.values, arguments.namespace)
     if not arguments.from_cluster:
-        conversion = convert_files(files, _options(arguments, values, nothing_live))
+        conversion = convert_files(files, _options(arguments, values))
     else:
         with translated():
             cluster = open_cluster(arguments.connection, console)
             try:
-                live = _live(cluster, arguments.namespace)
-                conversion = convert_files(files, _options(arguments, values, live))
+                live = _live(cluster, arguments.namespace), _live_models(cluster)
+                conversion = convert_files(files, _options(arguments, values, *live))
             finally:
                 cluster.close()
     objects = (place.value for file in files for place in objects_of(file.manifest))
@@ -119,15 +127,19 @@ def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], conso
     return conversion
 
 
-def _options(arguments: ConvertArguments, values: Values, live: Live) -> Options:
-    return Options(values, live, arguments.inline, losses_only=arguments.ledger is None)
+def _options(
+    arguments: ConvertArguments, values: Values, live: Live = nothing_live, live_models: LiveModels = no_models_live
+) -> Options:
+    return Options(
+        values, live, live_models, arguments.inline, arguments.namespace, losses_only=arguments.ledger is None
+    )
 
 
-def _values(path: Path | None) -> Values:
+def _values(path: Path | None, namespace: str) -> Values:
     if path is None:
         return Values()
     try:
-        return parse_values(path.read_bytes())
+        return replace(parse_values(path.read_bytes()), namespace=namespace)
     except OSError as error:
         raise not_started(f"{path} can't be read: {(error.strerror or str(error)).lower()}") from error
     except ValuesError as error:
@@ -141,10 +153,7 @@ def _live(cluster: Cluster, namespace: str) -> Live:
     def look_up(kind: Kind, stated: str, name: str) -> JsonObject | None:
         where = stated or namespace
         if kind.namespaced and not where:
-            raise wrong_usage(
-                f"the {kind.name} {name} can't be looked up: its namespace is stated nowhere",
-                hint="name the namespace of such objects with --namespace",
-            )
+            raise _without_namespace(f"the {kind.name} {name}")
         key = (kind, where if kind.namespaced else "", name)
         if key not in known:
             try:
@@ -154,6 +163,29 @@ def _live(cluster: Cluster, namespace: str) -> Live:
         return known[key]
 
     return look_up
+
+
+def _live_models(cluster: Cluster) -> LiveModels:
+    """Return a reader of models that lists those of a kind and namespace at most once."""
+
+    @cache
+    def look_up(kind: Kind, namespace: str) -> Sequence[JsonObject]:
+        if kind.namespaced and not namespace:
+            raise _without_namespace(f"an {kind.name} by its image")
+        try:
+            found = cluster.list(kind, namespace if kind.namespaced else None)
+        except NotServed:
+            return ()
+        return sorted(found, key=lambda model: get_str(model, "metadata", "name") or "")
+
+    return look_up
+
+
+def _without_namespace(what: str) -> CommandStopped:
+    return wrong_usage(
+        f"{what} can't be looked up: its namespace is stated nowhere",
+        hint="name the namespace of such objects with --namespace",
+    )
 
 
 def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:

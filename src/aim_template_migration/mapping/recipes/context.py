@@ -8,6 +8,7 @@ from aim_api.kinds import (
     AIM_CLUSTER_PROFILE,
     AIM_CLUSTER_RUNTIME_CONFIG,
     AIM_CLUSTER_SERVICE_TEMPLATE,
+    AIM_KINDS,
     AIM_MODEL,
     AIM_PROFILE,
     AIM_RUNTIME_CONFIG,
@@ -28,6 +29,10 @@ VALUE_FIELDS: Mapping[str, frozenset[str]] = {
 Live = Callable[[Kind, str, str], JsonObject | None]
 """Reads one object of a cluster by kind, namespace and name."""
 
+LiveModels = Callable[[Kind, str], Iterable[JsonObject]]
+"""Lists the models of a cluster, of one kind and namespace."""
+
+_KINDS = {kind.name: kind for kind in AIM_KINDS}
 
 NAMESPACED_PROFILES = (AIM_SERVICE_TEMPLATE, AIM_PROFILE)
 CLUSTER_PROFILES = (AIM_CLUSTER_SERVICE_TEMPLATE, AIM_CLUSTER_PROFILE)
@@ -37,6 +42,12 @@ CLUSTER_PROFILES = (AIM_CLUSTER_SERVICE_TEMPLATE, AIM_CLUSTER_PROFILE)
 def nothing_live(kind: Kind, namespace: str, name: str) -> None:
     """Read nothing: the conversion contacts no cluster."""
     del kind, namespace, name
+
+
+def no_models_live(kind: Kind, namespace: str) -> tuple[JsonObject, ...]:
+    """List nothing: the conversion contacts no cluster."""
+    del kind, namespace
+    return ()
 
 
 def value_fields(kind: str) -> frozenset[str]:
@@ -51,15 +62,17 @@ class Values:
     Attributes:
         by_id: the values by ``Kind/namespace/name`` or ``Kind/name``.
         used: the ids whose values some object has taken.
+        namespace: the namespace of objects that state none, empty where it is not known.
     """
 
     by_id: Mapping[str, JsonObject] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    namespace: str = ""
 
     def of(self, value: JsonObject, name: str) -> Json:
         """Return the value ``name`` that is given for an object, or None."""
         kind, own = get_str(value, "kind") or "", get_str(value, "metadata", "name") or ""
-        for key in dict.fromkeys((id_of(value), f"{kind}/{own}")):
+        for key in dict.fromkeys((id_of(value), id_in(value, self.namespace), f"{kind}/{own}")):
             given = self.by_id.get(key)
             if given is not None:
                 self.used.add(key)
@@ -73,17 +86,31 @@ class Values:
         return found if isinstance(found, str) else ""
 
 
+def in_namespace(kind: str, namespace: str, default: str) -> str:
+    """Return the namespace of an object of a kind: the one it states or a default, empty for a cluster-scoped kind."""
+    known = _KINDS.get(kind)
+    return "" if known is not None and not known.namespaced else namespace or default
+
+
+def id_in(value: JsonObject, default: str) -> str:
+    """Return the id of an object that may leave its namespace to a default."""
+    kind, namespace = get_str(value, "kind") or "", get_str(value, "metadata", "namespace") or ""
+    return object_id(kind, in_namespace(kind, namespace, default), get_str(value, "metadata", "name") or "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     """Objects of the input by what they are looked up by; the namespace is empty for cluster-scoped kinds."""
 
+    namespace: str
     by_name: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
     image_models: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
     templates: dict[tuple[str, str, str], list[JsonObject]] = field(default_factory=dict)
 
     def add(self, value: JsonObject) -> None:
         """Add an object; of several that are looked up by the same words the first counts."""
-        kind, namespace = get_str(value, "kind") or "", get_str(value, "metadata", "namespace") or ""
+        kind = get_str(value, "kind") or ""
+        namespace = in_namespace(kind, get_str(value, "metadata", "namespace") or "", self.namespace)
         self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), value)
         image, model = get_str(value, "spec", "image"), get_str(value, "spec", "modelName")
         if image and is_image_model(value):
@@ -99,7 +126,7 @@ class Context:
         values: values that were given by hand.
         live: reads a live cluster.
         inline: base image and derived profiles of a custom model go into one AIMModel.
-        base_models: models of images that were written so far, by namespace, name and image.
+        namespace: the namespace of objects that state none, empty where it is not known.
     """
 
     def __init__(
@@ -109,20 +136,25 @@ class Context:
         *,
         values: Values | None = None,
         live: Live = nothing_live,
+        live_models: LiveModels = no_models_live,
         inline: bool = False,
+        namespace: str = "",
     ) -> None:
         self.values = values or Values()
         self.live = live
         self.inline = inline
-        self.base_models: dict[tuple[str, str, str], JsonObject] = {}
-        self._index = _Index()
+        self.namespace = namespace
+        self._live_models = live_models
+        self._written_models: dict[tuple[str, str], list[JsonObject]] = {}
+        self._index = _Index(namespace)
         for value in objects:
             self._index.add(value)
         self._drafts: dict[tuple[str, str, str], list[Draft]] = {}
         for draft in drafts:
             if draft.gaps:
                 continue  # it stays as it is, and so it gives no profile
-            key = (get_str(draft.source, "kind") or "", draft.namespace, draft.name)
+            kind = get_str(draft.source, "kind") or ""
+            key = (kind, in_namespace(kind, draft.namespace, namespace), draft.name)
             self._drafts.setdefault(key, []).append(draft)
         self._profiles_beside: dict[str, list[Beside]] = {}
 
@@ -133,7 +165,7 @@ class Context:
         kinds = tuple(kinds)
         found = next((item for kind in kinds if (item := self._named(kind, namespace, name))), None)
         if found is None:
-            live = (self.live(kind, namespace if kind.namespaced else "", name) for kind in kinds)
+            live = (self.live(kind, self._own(kind, namespace), name) for kind in kinds)
             found = next((item for item in live if item is not None), None)
         return None if found is None else Source(id_of(found), found)
 
@@ -143,15 +175,34 @@ class Context:
         return tuple(config for config in found if config is not None)
 
     def model_of_image(self, namespace: str, image: str, *, cluster: bool) -> JsonObject | None:
-        """Return a model of the input that onboards an image and nothing else."""
+        """Return a model that onboards an image and nothing else: of the input, else of the cluster."""
         kinds = (AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL)
-        found = (self._index.image_models.get((kind.name, _own(kind, namespace), image)) for kind in kinds)
-        return next((model for model in found if model is not None), None)
+        found = (self._index.image_models.get((kind.name, self._own(kind, namespace), image)) for kind in kinds)
+        return next((model for model in found if model is not None), None) or next(
+            self._live_models_of(kinds, namespace, image), None
+        )
+
+    def _live_models_of(self, kinds: Iterable[Kind], namespace: str, image: str) -> Iterator[JsonObject]:
+        """Yield the models of an image in the cluster, except those of which the input has another form."""
+        for kind in kinds:
+            for model in self._live_models(kind, self._own(kind, namespace)):
+                known = self._named(kind, namespace, get_str(model, "metadata", "name") or "")
+                if known is None and get_str(model, "spec", "image") == image and is_image_model(model):
+                    yield model
+
+    def written_model(self, namespace: str, image: str, name: str = "") -> JsonObject | None:
+        """Return a model of an image that was written so far, of a name where one is given."""
+        models = self._written_models.get((namespace or self.namespace, image), ())
+        return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
+
+    def note_model(self, namespace: str, image: str, model: JsonObject) -> None:
+        """Take note of a model of an image that a conversion writes; the namespace is empty for cluster-scoped ones."""
+        self._written_models.setdefault((namespace or self.namespace, image), []).append(model)
 
     def templates_of(self, namespace: str, model: str, *, cluster: bool) -> list[JsonObject]:
         """Return the templates of the input that belong to a model."""
         kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
-        return self._index.templates.get((kind.name, _own(kind, namespace), model), [])
+        return self._index.templates.get((kind.name, self._own(kind, namespace), model), [])
 
     def profile_is_written(self, namespace: str, name: str) -> bool:
         """Return whether the output has a profile of this name."""
@@ -177,21 +228,20 @@ class Context:
     def _profiles(self, kinds: Iterable[Kind], namespace: str, name: str) -> Iterator[Draft | Beside]:
         kinds = tuple(kinds)
         for kind in kinds:
-            yield from self._drafts.get((kind.name, _own(kind, namespace), name), ())
+            yield from self._drafts.get((kind.name, self._own(kind, namespace), name), ())
         for kind in kinds:
-            yield from self._profiles_beside.get(object_id(kind.name, _own(kind, namespace), name), ())
+            yield from self._profiles_beside.get(object_id(kind.name, self._own(kind, namespace), name), ())
 
     def know(self, beside: Iterable[Beside]) -> None:
         """Take note of objects that a conversion writes beside."""
         for made in beside:
-            self._profiles_beside.setdefault(made.id, []).append(made)
+            self._profiles_beside.setdefault(id_in(made.value, self.namespace), []).append(made)
 
     def _named(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
-        return self._index.by_name.get((kind.name, _own(kind, namespace), name))
+        return self._index.by_name.get((kind.name, self._own(kind, namespace), name))
 
-
-def _own(kind: Kind, namespace: str) -> str:
-    return namespace if kind.namespaced else ""
+    def _own(self, kind: Kind, namespace: str) -> str:
+        return (namespace or self.namespace) if kind.namespaced else ""
 
 
 LEGACY_MODEL_FIELDS = ("custom", "customTemplates", "modelSources", "profileCopy", "derivedFrom")

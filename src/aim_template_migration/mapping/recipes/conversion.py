@@ -20,7 +20,15 @@ from aim_api.tree import Json, JsonObject, field_path, get_map, get_str
 from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.model_fates import MODEL_FATES
-from aim_template_migration.mapping.recipes.context import Context, Live, Values, nothing_live
+from aim_template_migration.mapping.recipes.context import (
+    Context,
+    Live,
+    LiveModels,
+    Values,
+    id_in,
+    no_models_live,
+    nothing_live,
+)
 from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
@@ -83,7 +91,9 @@ def convert_objects(
     *,
     values: Values | None = None,
     live: Live = nothing_live,
+    live_models: LiveModels = no_models_live,
     inline: bool = False,
+    namespace: str = "",
 ) -> list[Draft | None]:
     """Convert objects; what is foreign to the AIM API is None.
 
@@ -91,12 +101,14 @@ def convert_objects(
         objects: the objects of the whole input.
         values: values that were given by hand.
         live: reads a live cluster, for what the input does not state.
+        live_models: lists the models of a live cluster, for images whose model the input does not state.
         inline: put base image and derived profiles of a custom model into one AIMModel.
+        namespace: the namespace of objects that state none, empty where it is not known.
     """
     drafts = [_draft(value) for value in objects]
     known = [draft for draft in drafts if draft is not None]
     own = (value for value in objects if is_aim_object(value))
-    context = Context(own, known, values=values, live=live, inline=inline)
+    context = Context(own, known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
     for kind, recipe in _RECIPES:
         for draft in known:
             if get_str(draft.source, "kind") == kind and not draft.gaps:
@@ -106,19 +118,21 @@ def convert_objects(
         stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
         if draft.removed or not stays:
             draft.finish()
-    _name_collisions(known)
+    _name_collisions(known, namespace)
     return drafts
 
 
-def _name_collisions(drafts: Sequence[Draft]) -> None:
+def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:
     """Say where a conversion writes an object that stands elsewhere as well, since the later of the two would win."""
-    stands = {draft.id for draft in drafts if draft.id == id_of(draft.source) and not draft.removed}
+    stands = {
+        id_in(draft.value, namespace) for draft in drafts if draft.id == id_of(draft.source) and not draft.removed
+    }
     for draft in drafts:
         made = [beside.value for beside in draft.beside]
         if draft.id != id_of(draft.source):
             made.append(draft.value)
         for value in made:
-            name = id_of(value)
+            name = id_in(value, namespace)
             if name in stands and get_str(value, "metadata", "name"):
                 message = f"{name} is written twice, and kubectl would keep the later of the two; rename one of them"
                 draft.need(("metadata", "name"), message, near=("metadata", "name"), object_=name)
@@ -155,5 +169,9 @@ def _name_wrong_parts(draft: Draft) -> None:
 
 
 def _versions(kind: str) -> frozenset[str]:
-    both = kind in (AIM_SERVICE.name, AIM_MODEL.name, AIM_CLUSTER_MODEL.name)
-    return frozenset({LEGACY_VERSION, "v1alpha2"} if both else {_KNOWN[kind].version})
+    """Return the versions at which objects of a kind are converted.
+
+    No template or template cache was ever at v1alpha2; one that says so had its version exchanged alone.
+    """
+    both = {kind for kind, _ in _RECIPES}
+    return frozenset({LEGACY_VERSION, "v1alpha2"} if kind in both else {_KNOWN[kind].version})

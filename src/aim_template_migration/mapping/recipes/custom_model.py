@@ -7,10 +7,10 @@ from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
-from aim_template_migration.mapping.recipes.draft import Beside, Draft
+from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.environment import move_model_environment
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
-from aim_template_migration.mapping.recipes.images import base_model, image_tag
+from aim_template_migration.mapping.recipes.images import BaseModel, base_model, image_tag, share_with_base
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _CUSTOM: Path = ("spec", "custom")
@@ -29,20 +29,19 @@ _OF_BOTH = ("imagePullSecrets", "serviceAccountName")
 def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Derive the model's profiles from all definitions of its base image."""
     place, image = _base_image(draft)
-    base: Beside | None = None
-    reference: JsonObject | None = None
+    base: BaseModel | None = None
     if context.inline:
         image = _own_image(draft, context, place, image)
     else:
-        reference, base = base_model(draft, context, image, place, cluster=cluster)
+        base = base_model(draft, context, image, place, cluster=cluster)
     draft.put((*_SELECTOR, "role"), "base")
-    if reference is not None:
-        draft.put((*_SELECTOR, "modelRef"), reference)
+    if base is not None:
+        draft.put((*_SELECTOR, "modelRef"), base.reference)
     for name, source in accelerator_fields(draft, (*_CUSTOM, "hardware")).items():
         draft.move(source, (*_SELECTOR, name), reason="definitions for this hardware are selected")
     _version(draft, context, context.values.text(draft.source, "baseImage") or image)
     weights = _identity(draft, context, cluster=cluster)
-    _settings_of_the_image(draft, base, inline=context.inline)
+    _settings_of_the_image(draft, base)
     if cluster and draft.given("spec", "env") and draft.given("spec", "customTemplates"):
         draft.note(("spec", "env"), _ENVIRONMENT_OF_CLUSTER_MODEL)
     draft.lose(
@@ -53,8 +52,8 @@ def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> No
     if draft.given(*_CUSTOM) in ({}, None):
         draft.drop(_CUSTOM, "an empty custom block says nothing")
     selector: JsonObject = {"role": "base"}
-    if reference is not None:
-        selector["modelRef"] = reference
+    if base is not None:
+        selector["modelRef"] = base.reference
     elif draft.name:
         selector["modelRef"] = {"name": draft.name}
     wanted = context.values.text(draft.source, "baseImage") or image
@@ -112,7 +111,7 @@ def move_policy(draft: Draft, source: Path) -> None:
     target: Path = (*_PROFILES, "versionPolicy")
     if value == "any":
         draft.retype(source, target, "all")
-    else:
+    elif draft.has(*source):
         draft.move(source, target, fate=Fate.RENAMED, reason="the policy is stated beside the derivation")
 
 
@@ -167,24 +166,22 @@ def _identity(draft: Draft, context: Context, *, cluster: bool) -> Weights:
     return Weights("", aim_id, model_id, tuple(sources), ("spec", "modelSources"), tuple(env), derived=True)
 
 
-def _settings_of_the_image(draft: Draft, base: Beside | None, *, inline: bool) -> None:
-    """Carry what concerns the base image to its model."""
+def _settings_of_the_image(draft: Draft, base: BaseModel | None) -> None:
+    """Carry what concerns the base image to its model; None is a model that has the image itself."""
     move_model_environment(draft, _OVERRIDES)
-    if inline:
+    if base is None:
         _inline_runtime(draft)
         return
     for name in _OF_THE_IMAGE:
-        if draft.has("spec", name) and base is not None:
-            draft.give(("spec", name), base, ("spec", name), reason="it concerns the base image")
+        if draft.has("spec", name) and base.beside is not None:
+            draft.give(("spec", name), base.beside, ("spec", name), reason="it concerns the base image")
         elif draft.has("spec", name):
             draft.leave(
                 ("spec", name),
                 "it concerns the base image, whose model is written elsewhere",
                 f"state it in spec.{name} of that model, and remove it here",
             )
-    for name in _OF_BOTH:
-        if draft.has("spec", name) and base is not None:
-            draft.give(("spec", name), base, ("spec", name), keep=True)
+    share_with_base(draft, base, _OF_BOTH)
 
 
 def _inline_runtime(draft: Draft) -> None:

@@ -1,14 +1,16 @@
 """AIMModel derivations: profile copies, the flat derivedFrom, and fine-tunes (G, "Fine-tunes", "Resource mapping")."""
 
 from aim_api.tree import JsonObject, get_map, get_str
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context, has_weights
 from aim_template_migration.mapping.recipes.custom_model import move_policy, put_version, version_policy
 from aim_template_migration.mapping.recipes.custom_templates import states_no_template
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.environment import move_model_environment
-from aim_template_migration.mapping.recipes.images import base_model
+from aim_template_migration.mapping.recipes.images import base_model, share_with_base
 from aim_template_migration.mapping.recipes.ledger import Path
+from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 
 _PROFILES: Path = ("spec", "profiles")
 _DERIVED: Path = (*_PROFILES, "derivedFrom")
@@ -28,7 +30,8 @@ def convert_derivation(draft: Draft, context: Context, field: str, *, cluster: b
         draft.leave(old, "spec.profiles is set already", f"keep one of spec.{field} and spec.profiles")
         return
     _source(draft, old, copy)
-    for name in ("versionPolicy", "version", "overrides"):
+    move_policy(draft, (*old, "versionPolicy"))
+    for name in ("version", "overrides"):
         draft.move((*old, name), (*_PROFILES, name))
     if copy.get("versionPolicy") in (None, "pinned") and not copy.get("version"):
         put_version(draft, context, "")
@@ -85,20 +88,27 @@ def _own_image(draft: Draft, context: Context, *, cluster: bool) -> None:
     if context.inline:
         return
     place: Path = ("spec", "image")
-    reference, base = base_model(draft, context, get_str(draft.source, *place) or "", place, cluster=cluster)
-    draft.put((*_DERIVED, "selector", "modelRef"), reference)
-    for name in _MODEL_LEVEL:
-        if base is not None and draft.has("spec", name):
-            draft.give(("spec", name), base, ("spec", name), keep=True)
+    base = base_model(draft, context, get_str(draft.source, *place) or "", place, cluster=cluster)
+    draft.put((*_DERIVED, "selector", "modelRef"), base.reference)
+    share_with_base(draft, base, _MODEL_LEVEL)
 
 
 def is_fine_tune(model: JsonObject) -> bool:
-    """Return whether a model has own weights for a family whose profiles it takes, and no hardware of its own."""
+    """Return whether a model takes the profiles of a family, and has no hardware of its own.
+
+    It has own weights for them, or, with nothing else to serve, a policy that says which versions it takes (v1alpha1
+    facts, AIMModel). At v1alpha2 such a policy is what a conversion has left to be decided.
+    """
     spec = get_map(model, "spec")
     custom = get_map(spec, "custom")
+    takes_versions = (
+        get_str(model, "apiVersion") != V1ALPHA2
+        and version_policy(custom.get("versionPolicy")) not in ("", "pinned")
+        and all(is_empty(spec.get(name)) for name in ("image", "modelId", "modelSources"))
+    )
     return bool(
         get_str(spec, "aimId")
-        and has_weights(spec)
+        and (has_weights(spec) or takes_versions)
         and states_no_template(spec.get("customTemplates"))
         and not custom.keys() & {"image", "hardware"}
     )

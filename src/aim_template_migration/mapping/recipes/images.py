@@ -1,13 +1,16 @@
 """What the reference of an image says, and the models of base images."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
 from aim_api.names import derive_name
-from aim_api.tree import JsonObject, get_str
+from aim_api.tree import Json, JsonObject, get, get_str
+from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
-from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, new_object
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied, id_of, new_object
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _DIGEST_DIGITS = 6
@@ -39,10 +42,25 @@ def image_model_name(image: str) -> str:
     return derive_name([name, version], [image])
 
 
-def base_model(
-    draft: Draft, context: Context, image: str, place: Path, *, cluster: bool
-) -> tuple[JsonObject, Beside | None]:
-    """Return a reference to the model of a base image, and that model where it has to be written.
+@dataclass(frozen=True, slots=True)
+class BaseModel:
+    """The model of a base image.
+
+    Attributes:
+        reference: how others name it.
+        value: the model.
+        beside: the model where it is written for the object that is converted.
+        is_written: it is written by this conversion, for this object or one before.
+    """
+
+    reference: JsonObject
+    value: JsonObject
+    beside: Beside | None = None
+    is_written: bool = False
+
+
+def base_model(draft: Draft, context: Context, image: str, place: Path, *, cluster: bool) -> BaseModel:
+    """Return the model of a base image, which is written where there is none.
 
     Image and name are taken from the given values, from a model of the input that onboards the image, or left out.
 
@@ -59,18 +77,18 @@ def base_model(
     known = context.model_of_image(namespace, wanted, cluster=cluster) if wanted else None
     if known is not None and name in ("", get_str(known, "metadata", "name")):
         _account_image(draft, place, image, wanted, id_of(known))
-        return {"name": get_str(known, "metadata", "name") or ""}, None
-    written = context.base_models.get((namespace, name, wanted)) if name else None
+        return BaseModel({"name": get_str(known, "metadata", "name") or ""}, known)
+    written = context.written_model(namespace, wanted, name) if wanted else None
     if written is not None:
         _account_image(draft, place, image, wanted, id_of(written))
-        return {"name": name}, None
+        return BaseModel({"name": get_str(written, "metadata", "name") or ""}, written, is_written=True)
     beside = _new_base_model(draft, name, namespace, wanted, cluster=cluster)
     if image:
         beside.origins["spec", "image"] = place
     _account_image(draft, place, image, wanted, beside.id)
     if name:
-        context.base_models[namespace, name, wanted] = beside.value
-        return {"name": name}, beside
+        context.note_model(namespace, wanted, beside.value)
+        return BaseModel({"name": name}, beside.value, beside, is_written=True)
     draft.need(
         ("metadata", "name"),
         "the AIMModel of the base image needs a name; state it by --values as baseModelName, or add that model to the "
@@ -78,7 +96,42 @@ def base_model(
         near=place,
         object_=beside.id,
     )
-    return {}, beside
+    return BaseModel({}, beside.value, beside, is_written=True)
+
+
+def share_with_base(draft: Draft, base: BaseModel, names: Sequence[str]) -> None:
+    """Give settings of an object to the model of its base image as well, whose image they concern.
+
+    Of a base image that several objects use there is one model, which gets what any of them states. One that stands in
+    the input stays as it is, and a note says what it lacks.
+
+    Args:
+        draft: the conversion that needs the base image.
+        base: the model of the base image.
+        names: the fields of ``spec``.
+    """
+    for name in names:
+        path: Path = ("spec", name)
+        stated, found = draft.given(*path), get(base.value, *path)
+        if base.beside is not None and draft.has(*path):
+            draft.give(path, base.beside, path, keep=True)
+        elif is_empty(stated) or base.beside is not None:
+            continue
+        elif base.is_written and (is_empty(found) or isinstance(found, list)):
+            Beside(base.value).put(path, _united(found, stated))
+        elif _united(found, stated) != found:
+            draft.note(
+                path,
+                f"it concerns the base image as well, whose model {id_of(base.value)} states otherwise; look whether "
+                f"its spec.{name} is enough",
+            )
+
+
+def _united(found: Json, stated: Json) -> Json:
+    """Return a list with what another states besides; of single values the second."""
+    if isinstance(found, list) and isinstance(stated, list):
+        return [*found, *(copied(item) for item in stated if item not in found)]
+    return copied(stated)
 
 
 def _new_base_model(draft: Draft, name: str, namespace: str, image: str, *, cluster: bool) -> Beside:

@@ -7,7 +7,7 @@ from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, new_object
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
-from aim_template_migration.mapping.recipes.images import base_model, image_model_name, is_reference
+from aim_template_migration.mapping.recipes.images import base_model, image_model_name, is_reference, share_with_base
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _MODEL: Path = ("spec", "model")
@@ -32,6 +32,7 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     known = context.model_of_image(draft.namespace, image, cluster=False)
     if given not in ("", get_str(known, "metadata", "name")):
         known = None
+    known = known or context.written_model(draft.namespace, image, given)
     name = given or get_str(known, "metadata", "name") or ""
     if not name and not is_reference(image):
         draft.leave(
@@ -42,17 +43,17 @@ def _image(draft: Draft, context: Context, image: str) -> None:
         draft.put((*_MODEL, "name"), {})  # which servers refuse, where they would take the image alone
         return
     name = name or image_model_name(image)
-    stands = known or context.base_models.get((draft.namespace, name, image))
-    if stands is None:
+    if known is None:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
-        stands = context.base_models[draft.namespace, name, image] = beside.value
+        known = beside.value
+        context.note_model(draft.namespace, image, known)
         draft.beside.append(beside)
         for field in _COPIED:
             if draft.has("spec", field):
                 draft.give(("spec", field), beside, ("spec", field), keep=True)
     draft.put((*_MODEL, "name"), name)
     draft.drop(path)
-    draft.account(path, id_of(stands), ("spec", "image"), fate=Fate.RENAMED, reason="the image has a model of its own")
+    draft.account(path, id_of(known), ("spec", "image"), fate=Fate.RENAMED, reason="the image has a model of its own")
     draft.note(
         path,
         f"the image gets the AIMModel {name}; spec.model of a service that exists can't change, so such a service has "
@@ -63,19 +64,15 @@ def _image(draft: Draft, context: Context, image: str) -> None:
 def _custom(draft: Draft, context: Context) -> None:
     path: Path = (*_MODEL, "custom")
     custom = get_map(draft.source, *path)
-    reference, base = base_model(
-        draft, context, get_str(custom, "baseImage") or "", (*path, "baseImage"), cluster=False
-    )
+    base = base_model(draft, context, get_str(custom, "baseImage") or "", (*path, "baseImage"), cluster=False)
     name = context.values.text(draft.source, "modelName") or derive_name([draft.name, "model"])
     derived = Beside(new_object(AIM_MODEL, name, draft.namespace, {}))
     draft.beside.append(derived)
-    for field in _COPIED:
-        if base and draft.has("spec", field):
-            draft.give(("spec", field), base, ("spec", field), keep=True)
+    share_with_base(draft, base, _COPIED)
     profiles: Path = ("spec", "profiles")
     selector: Path = (*profiles, "derivedFrom", "selector")
     derived.put((*selector, "role"), "base")
-    derived.put((*selector, "modelRef"), reference)
+    derived.put((*selector, "modelRef"), base.reference)
     for key, source in accelerator_fields(draft, (*path, "hardware")).items():
         draft.give(source, derived, (*selector, key))
     derived.put((*profiles, "versionPolicy"), "all")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aim_api.kinds import AIM_PROFILE
 from aim_api.tree import Json, JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.engine_settings import merge_env
@@ -9,6 +10,7 @@ from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import CLUSTER_PROFILES, NAMESPACED_PROFILES, Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft
 from aim_template_migration.mapping.recipes.ledger import Path
+from aim_template_migration.mapping.recipes.versions import note_leaving
 
 _CACHING: Path = ("spec", "caching")
 _UNREAD = ("modelSources", "downloadImage", "imagePullSecrets")
@@ -25,11 +27,15 @@ def convert_template_cache(draft: Draft, context: Context) -> None:
         )
         draft.leave(("spec",), obstacle, advice)
         return
+    if get(profile.value, *_CACHING, "enabled") is False:
+        message = f"spec.caching.enabled: false of {profile.id} becomes true, since this cache asks for it"
+        draft.note(("spec", "templateName"), message)
     profile.put((*_CACHING, "enabled"), True)
     if isinstance(profile, Draft) and profile.given(*_CACHING, "enabled") is not True:
         reason = f"the cache {draft.name} of the template asks for it"
         profile.account((*_CACHING, "enabled"), profile.id, (*_CACHING, "enabled"), fate=Fate.TYPED, reason=reason)
     draft.removed = True
+    note_leaving(draft)
     target: Path = (*_CACHING, "enabled")
     draft.leave(("spec",), "a cache has no such field", "remove it")
     draft.account(("apiVersion",), profile.id, ("apiVersion",), fate=Fate.DEFAULTED, reason="the object is gone")
@@ -61,11 +67,12 @@ def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | 
         return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
     if found is None:
         return None, f"the input has no template and no profile {name}", request
-    return found, *_obstacle(draft, context, found.value, spec)
+    return found, *_obstacle(draft, context, found, spec)
 
 
-def _obstacle(draft: Draft, context: Context, profile: JsonObject, spec: JsonObject) -> tuple[str, str]:
+def _obstacle(draft: Draft, context: Context, found: Draft | Beside, spec: JsonObject) -> tuple[str, str]:
     """Return what keeps a profile from getting the cache, with advice; both are empty where nothing does."""
+    profile = found.value
     name = get_str(spec, "templateName") or ""
     if context.profiles_differ(NAMESPACED_PROFILES, draft.namespace, name):
         advice = "rename one of them, so that the cache belongs to one"
@@ -78,6 +85,10 @@ def _obstacle(draft: Draft, context: Context, profile: JsonObject, spec: JsonObj
     if rival is not None:
         obstacle = f"the profile's own cache has another value of the variable {rival} already"
         return obstacle, "keep one of the values, in spec.caching.env of the profile or in spec.env of the cache"
+    written_as_profile = isinstance(found, Draft) and get_str(found.source, "kind") == AIM_PROFILE.name
+    if written_as_profile and get(profile, *_CACHING, "enabled") is False:
+        obstacle = "the profile says spec.caching.enabled: false, and the cache asks for it"
+        return obstacle, "set spec.caching.enabled: true there, or remove this cache"
     if get_str(spec, "mode") == "Dedicated":
         advice = "let the service make its cache, with spec.caching.mode: Dedicated"
         return "a profile's own cache is shared, and this one is dedicated", advice

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
-from aim_api.kinds import AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
+from aim_api.kinds import AIM_MODEL, AIM_SERVICE, AIM_SERVICE_TEMPLATE, INFERENCE_SERVICE
 from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.documents.schemas import schema_files
 from tests.aim_template_migration.cli.plans import manual_unit, plan_of, write_plan
@@ -412,6 +412,10 @@ def test_values_of_what_is_converted_already_are_no_matter(aim, tmp_path):
         ("AIMModel/a: {imageId: b}\n", "AIMModel/a takes no value imageId: it takes aimId"),
         ("AIMModel/a: {version: 1.0}\n", "version of AIMModel/a must be text in quotes"),
         ("a: [\n", "line"),
+        ('AIMModel/a: {aimId: ""}\n', "aimId of AIMModel/a is empty: state it, or leave it out"),
+        ("AIMModel/a: {modelSources: []}\n", "modelSources of AIMModel/a is empty"),
+        ("AIMModel/a: {modelSources: [{modelId: x}]}\n", "modelSources[0] of AIMModel/a states no sourceUri"),
+        ("AIMModel/a: {aimId: b, aimId: c}\n", "line 1: the key aimId stands twice"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(aim, manifest, tmp_path, values, message):
@@ -481,6 +485,39 @@ def test_what_the_input_lacks_is_looked_up_in_the_cluster(aim, cluster, plan_arg
     assert ran.code == 0, ran.err
     assert ran.document["metadata"] == {"name": name}
     assert ran.document["spec"] == target["spec"]
+
+
+def test_the_model_of_an_image_is_looked_up_in_the_cluster(aim, cluster, tmp_path):
+    images = {
+        item["metadata"]["name"]: item["spec"]["image"]
+        for item in cluster.client.list_all(AIM_MODEL, "team-a").items
+        if item["spec"].get("image")
+    }
+    name, image = next(iter(images.items()))
+    path = tmp_path / "service.yaml"
+    head = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMService\nmetadata: {name: s}\n"
+    path.write_text(f"{head}spec: {{model: {{image: '{image}'}}, template: {{name: t}}}}\n")
+    live = ["--from-cluster", "--kubeconfig", cluster.kubeconfig(), "-o", "json"]
+    ran = aim("convert", path, *live)
+    assert ran.code == 2
+    assert "an AIMModel by its image can't be looked up: its namespace is stated nowhere" in ran.err
+    ran = aim("convert", path, *live, "--namespace", "team-a")
+    assert ran.code == 0, ran.err
+    assert ran.document["spec"]["model"] == {"name": name}
+
+
+def test_the_namespace_of_objects_that_state_none_counts_without_a_cluster(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    head = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {}\nspec: {}\n"
+    spec = "{image: 'r/i:1', modelName: m, precision: fp8, aimId: a/b, modelSources: [{modelId: a/b, sourceUri: 'hf://a/b'}]}"
+    template = head.format("AIMServiceTemplate", "{name: t}", spec)
+    cache = head.format("AIMTemplateCache", "{name: c, namespace: team}", "{templateName: t, templateScope: Namespace}")
+    path.write_text(f"{template}---\n{cache}")
+    assert aim("convert", path).code == 3
+    ran = aim("convert", path, "--namespace", "team", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert ran.document["metadata"] == {"name": "t"}
+    assert ran.document["spec"]["caching"] == {"enabled": True}
 
 
 def test_a_cluster_that_can_not_be_reached_starts_nothing(aim, manifest, tmp_path):
