@@ -1,6 +1,6 @@
 """Conversion of manifest files: their objects by the recipes, their text by edits (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aim_api.tree import JsonObject, Key, field_path
@@ -15,14 +15,19 @@ from aim_template_migration.documents.conversion import (
     LedgerTarget,
 )
 from aim_template_migration.documents.plan import API_VERSION
+from aim_template_migration.manifests.kustomizations import old_patches, patches_of
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of, located_objects
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
+from aim_template_migration.manifests.refusals import unexplained
 from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
 from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, no_models_live, nothing_live
 from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
+from aim_template_migration.mapping.recipes.ledger import Gap
+
+_OLD_PATCH = "this patches an object at v1alpha1, and stays as it is; write it anew for the converted object"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     """Convert files; the objects of all of them may refer to one another."""
     options = options or Options()
     located = located_objects(files)
+    patches = patches_of(files, located)
     drafts = convert_objects(
         [item.place.value for item in located],
         values=options.values,
@@ -92,12 +98,16 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         live_models=options.live_models,
         inline=options.inline,
         namespace=options.namespace,
+        patches=patches,
     )
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
     writer = LedgerWriter(files, losses_only=options.losses_only)
-    for item, draft in zip(located, drafts, strict=True):
+    for number, (item, draft) in enumerate(zip(located, drafts, strict=True)):
         if draft is not None:
             writer.add(item, draft)
+            writer.add_needs(item, () if number in patches else unexplained(draft))
+    for item, path in old_patches(files, located):
+        writer.add_needs(item, [Gap(id_of(item.place.value), path, path, _OLD_PATCH)])
     for item, path, sentence in remarks(files, located):
         writer.note(item, path, sentence)
     converted = write_changes(files, located, changes, writer)
@@ -162,9 +172,7 @@ class LedgerWriter:
         """Add what became of one object."""
         source = id_of(draft.source)
         file = self._files[item.file].name
-        for gap in draft.gaps:
-            line = self._line(item, gap.near)
-            self._needs.append(LedgerNeed(file, line, gap.object, field_path(gap.path), gap.message))
+        self.add_needs(item, draft.gaps)
         for note in draft.notes:
             self._notes.append(
                 LedgerNote(file, self._line(item, note.near), source, field_path(note.near), note.message)
@@ -188,6 +196,13 @@ class LedgerWriter:
                     fate.lost,
                 )
             )
+
+    def add_needs(self, item: Located, gaps: Iterable[Gap]) -> None:
+        """Add what the outputs of one object need."""
+        file = self._files[item.file].name
+        for gap in gaps:
+            line = self._line(item, gap.near)
+            self._needs.append(LedgerNeed(file, line, gap.object, field_path(gap.path), gap.message))
 
     def note(self, item: Located, path: tuple[Key, ...], message: str) -> None:
         """Add something to know about one object."""

@@ -1,19 +1,16 @@
 """What is to be known about an input as a whole: objects that stand twice, templates, and what a Kustomization does."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 from aim_api.kinds import AIM_GROUP, AIM_SERVICE, AIM_TEMPLATE_CACHE, LEGACY_VERSION
 from aim_api.tree import JsonObject, Key, get_str, leaves
+from aim_template_migration.manifests.kustomizations import CHANGES, is_kustomization
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of
 from aim_template_migration.manifests.reading import TEMPLATE_MARK
 from aim_template_migration.mapping.recipes.conversion import is_aim_object
 from aim_template_migration.mapping.recipes.draft import id_of
 
 _NEVER_REFERRED_TO = frozenset({AIM_SERVICE.name, AIM_TEMPLATE_CACHE.name})
-_CHANGES = ("patches", "patchesJson6902", "replacements", "vars")
-_KUSTOMIZE = "kustomize.config.k8s.io/"
-_KUSTOMIZATION_FILES = frozenset({"kustomization.yaml", "kustomization.yml"})
 
 Remark = tuple[Located, tuple[Key, ...], str]
 """An object, a field of it, and a sentence."""
@@ -63,9 +60,6 @@ def _templated(item: Located) -> Iterator[Remark]:
 
 def _kustomized(name: str, item: Located) -> Iterator[Remark]:
     value: JsonObject = item.place.value
-    stated = (get_str(value, "apiVersion") or "").startswith(_KUSTOMIZE)
-    if not stated and PurePath(name).name not in _KUSTOMIZATION_FILES:
-        return
-    for field in _CHANGES:
+    for field in CHANGES if is_kustomization(name, value) else ():
         if value.get(field):
             yield item, (field,), "this stays as it is; look at what it changes in objects of the AIM API"

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 from aim_api.tree import Json, JsonObject
 
@@ -23,6 +24,12 @@ def read_by_kubectl(text: str) -> list[JsonObject] | str:
         found += value["items"] if value.get("kind") == "List" else [value]
         rest = rest[end:].lstrip()
     return [_without_annotation(item) for item in found]
+
+
+def built_by_kustomize(folder: Path) -> str:
+    """Return what Kustomize builds from a directory, or its complaint."""
+    answer = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True, check=False)
+    return answer.stdout or answer.stderr
 
 
 def _without_annotation(value: JsonObject) -> JsonObject:

@@ -1,6 +1,6 @@
 """Conversion of a set of objects: each by the recipe of its kind, with the others as what it may refer to (pure)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from aim_api.kinds import (
@@ -94,6 +94,7 @@ def convert_objects(
     live_models: LiveModels = no_models_live,
     inline: bool = False,
     namespace: str = "",
+    patches: Collection[int] = (),
 ) -> list[Draft | None]:
     """Convert objects; what is foreign to the AIM API is None.
 
@@ -104,22 +105,46 @@ def convert_objects(
         live_models: lists the models of a live cluster, for images whose model the input does not state.
         inline: put base image and derived profiles of a custom model into one AIMModel.
         namespace: the namespace of objects that state none, empty where it is not known.
+        patches: numbers of the objects that are parts of others, which Kustomize puts together.
     """
     drafts = [_draft(value) for value in objects]
-    known = [draft for draft in drafts if draft is not None]
-    own = (value for value in objects if is_aim_object(value))
+    partial = [draft for number, draft in enumerate(drafts) if draft is not None and number in patches]
+    known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
+    own = (value for number, value in enumerate(objects) if is_aim_object(value) and number not in patches)
     context = Context(own, known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
     for kind, recipe in _RECIPES:
         for draft in known:
             if get_str(draft.source, "kind") == kind and not draft.gaps:
                 recipe(draft, context)
                 context.know(draft.beside)
-    for draft in known:
+    for draft in partial:
+        _convert_patch(draft, context)
+    for draft in (*known, *partial):
         stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
         if draft.removed or not stays:
             draft.finish()
     _name_collisions(known, namespace)
     return drafts
+
+
+def _convert_patch(draft: Draft, context: Context) -> None:
+    """Convert a part of a service; what becomes of other kinds only the whole object says."""
+    kind, version = get_str(draft.source, "kind") or "", (get_str(draft.source, "apiVersion") or "").partition("/")[2]
+    if draft.gaps:
+        return
+    if kind == AIM_SERVICE.name:
+        convert_service(draft, context)
+    elif version == LEGACY_VERSION and kind in TABLES:
+        draft.unchanged = True
+        message = (
+            f"this patches an object of the kind {kind}, and only the whole object says what becomes of it, so the "
+            "patch stays as it is; write it anew for the converted object, or convert what kustomize build gives"
+        )
+        draft.need(("kind",), message, near=("kind",))
+    for made in draft.beside:
+        message = "Kustomize takes no new object from a patch; write this one to a file of the resources"
+        draft.need(("kind",), message, near=("spec",), object_=made.id)
+    draft.beside.clear()
 
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:

@@ -269,7 +269,9 @@ class _Template:
         for path, name in _SELECTING:
             inherited = self._hardware.inherited(path)
             if inherited == 0:
-                made.put(("spec", *path), 0)  # which servers refuse; the model's own field says why
+                # Servers refuse it, and the model's own field says why.
+                made.put(("spec", *path), 0)
+                made.origins["spec", *path] = self._hardware.place(path)
             elif inherited is not None:
                 made.put((*target, name), copied(inherited))
                 made.origins[(*target, name)] = self._hardware.place(path)

@@ -1,0 +1,116 @@
+"""What a server would refuse in the objects of a conversion although nothing that was said explains it (pure).
+
+The recipes know what they leave open. What else is wrong stood in the input before, or no recipe thought of it; the
+rules of the definitions know it all, so that no conversion ends well that a server refuses.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aim_api.kinds import LEGACY_VERSION
+from aim_api.tree import JsonObject, Key, get_str
+from aim_schema.errors import ROOT
+from aim_template_migration.manifests.validating import definition, resolve_field, server_errors
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
+from aim_template_migration.mapping.recipes.ledger import Gap, Path
+
+_REFERENCE = "modelRef"
+_NOT_CHECKED = "rules were not checked"
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """An object of a conversion.
+
+    Attributes:
+        value: the object.
+        origins: where its parts come from in the input.
+        open: its fields that are left to be decided, or that need a value.
+    """
+
+    value: JsonObject
+    origins: dict[Path, Path | None]
+    open: list[Path]
+
+
+def unexplained(draft: Draft) -> Iterator[Gap]:
+    """Yield what keeps a server from taking the objects of a conversion and is not said elsewhere.
+
+    Args:
+        draft: the conversion of one object.
+    """
+    if draft.value == draft.source and not draft.removed and not draft.beside and not _has_moved_on(draft):
+        return
+    without_name = any(gap.path == ("metadata", "name") for gap in draft.gaps)
+    for output in _outputs(draft):
+        for path, message in _refused(output.value):
+            refers = without_name and _REFERENCE in path
+            if not refers and not any(_overlap(path, known) for known in output.open):
+                yield Gap(id_of(output.value), path, _origin(output, path), message)
+
+
+def _has_moved_on(draft: Draft) -> bool:
+    """Return whether an object that stays at v1alpha1 is of a kind that has moved on."""
+    kind, version = get_str(draft.source, "kind") or "", (get_str(draft.source, "apiVersion") or "").partition("/")[2]
+    return version == LEGACY_VERSION and definition(kind, "v1alpha2") is not None
+
+
+def _outputs(draft: Draft) -> Iterator[_Output]:
+    lost = [] if draft.unchanged else [fate.path for fate in draft.fates() if fate.lost]
+    if not draft.removed:
+        needed = [gap.path for gap in draft.gaps if gap.object == draft.id]
+        yield _Output(draft.value, draft.origins, [*(draft.where(path) for path in lost), *needed])
+    for made in draft.beside:
+        needed = [gap.path for gap in draft.gaps if gap.object == made.id]
+        yield _Output(made.value, made.origins, [*_moved(made.origins, lost), *needed])
+
+
+def _moved(origins: dict[Path, Path | None], lost: Sequence[Path]) -> Iterator[Path]:
+    for target, source in origins.items():
+        if source is not None:
+            yield from (target for path in lost if _overlap(path, source))
+
+
+def _refused(value: JsonObject) -> Iterator[tuple[Path, str]]:
+    kind, version = get_str(value, "kind") or "", (get_str(value, "apiVersion") or "").partition("/")[2]
+    found = definition(kind, version)
+    if found is None:
+        return
+    unknown, errors = server_errors(value, found)
+    for field in unknown:
+        if not field.startswith("metadata."):
+            yield resolve_field(value, field), f'a server refuses the unknown field "{field}"; remove it'
+    for error in errors:
+        if _NOT_CHECKED in error.message:
+            continue  # what keeps rules from being checked is an error of its own
+        field = "" if error.field == ROOT else error.field
+        yield _named(value, field), f"a server refuses this: {_without_secrets(field, error.message)}"
+
+
+def _named(value: JsonObject, field: str) -> tuple[Key, ...]:
+    """Return the path of a field, with what is missing at its end."""
+    path = resolve_field(value, field)
+    missing = field.rpartition(".")[2]
+    return path if not missing or (path and path[-1] == missing) or "[" in missing else (*path, missing)
+
+
+def _without_secrets(field: str, message: str) -> str:
+    # It is costly to import, and seldom needed.
+    from aim_template_migration.planning.secret_scan import redact  # noqa: PLC0415
+
+    return redact(f"{field}: {message}").removeprefix(f"{field}: ")
+
+
+def _origin(output: _Output, path: Path) -> Path:
+    """Return where the input has what stands at a path of an output."""
+    for length in range(len(path), 0, -1):
+        source = output.origins.get(path[:length])
+        if source is not None:
+            return (*source, *path[length:])
+    return path
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Return whether one of two paths is the other, or above it."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
