@@ -218,13 +218,25 @@ class LedgerWriter:
         """Add what could not be kept of the text of a file."""
         file = self._files[number]
         for document in rewritten.anew:
-            line = file.manifest.position(file.manifest.documents[document].root.start).line
-            message = "the document had to be written anew, without its comments and its layout"
-            self._notes.append(LedgerNote(file.name, line, "", "", message))
+            line = self._line_of_document(file, document)
+            count = sum(number == document for number, _ in rewritten.lost)
+            if count:
+                comments = "its comment" if count == 1 else f"its {count} comments"
+                message = f"the document had to be written anew, without {comments} and its layout; write them again"
+                self._faults.append(LedgerFault(file.name, line, message))
+            else:
+                self._notes.append(LedgerNote(file.name, line, "", "", "the document had to be written anew"))
+        for document in rewritten.expanded:
+            message = "anchors and aliases of the document are spelt out, since a part that one stands for changes"
+            self._notes.append(LedgerNote(file.name, self._line_of_document(file, document), "", "", message))
         for document, comment in rewritten.lost:
             if document not in rewritten.anew:
-                line = file.manifest.position(file.manifest.documents[document].root.start).line
+                line = self._line_of_document(file, document)
                 self._notes.append(LedgerNote(file.name, line, "", "", f"a comment could not be kept: {comment}"))
+
+    @staticmethod
+    def _line_of_document(file: ManifestFile, number: int) -> int:
+        return file.manifest.position(file.manifest.documents[number].root.start).line
 
     def _line(self, item: Located, path: tuple[Key, ...]) -> int:
         return line_of(self._files, item, path)

@@ -61,11 +61,13 @@ class Rewritten:
     Attributes:
         text: the text without byte order mark.
         anew: documents, by number, that had to be written anew, without their comments and their layout.
+        expanded: documents, by number, whose anchors and aliases had to be spelt out.
         lost: comments that stand nowhere any more, with the number of their document.
     """
 
     text: str
     anew: list[int] = field(default_factory=list)
+    expanded: list[int] = field(default_factory=list)
     lost: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -81,6 +83,8 @@ def rewrite(manifest: ManifestText, changes: Mapping[int, Sequence[ObjectChange]
         edits.append(rewriter.edit(changed))
         if rewriter.anew:
             result.anew.append(number)
+        elif rewriter.expanded:
+            result.expanded.append(number)
         result.lost += [(number, comment) for comment in rewriter.lost]
     result.text = spliced(manifest.text, edits)
     return result
@@ -98,6 +102,7 @@ class _DocumentRewriter:
         self._reused: list[tuple[int, int]] = []
         self._left: list[str] = []
         self.anew = False
+        self.expanded = False
         self.lost: list[str] = []
 
     def edit(self, changes: Sequence[ObjectChange]) -> Edit:
@@ -133,6 +138,7 @@ class _DocumentRewriter:
             roots = _roots(found, value)
             if roots:
                 self._left += [comment.text for root in roots for comment in comments(found, root, 0, len(found))]
+                self.expanded = document is not self._document
                 return found
         self.anew = True
         return self._written_anew(value)

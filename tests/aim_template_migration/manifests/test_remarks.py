@@ -117,3 +117,32 @@ def test_what_stays_in_a_list_that_changes_its_kind_says_its_own() -> None:
         ("aim.eai.amd.com/v1alpha2", "AIMProfile"),
     ]
     assert not convert(a=convert(a=text).files[0].text).files[0].changed
+
+
+def test_anchors_that_are_spelt_out_are_named() -> None:
+    text = SERVICE.replace(
+        "template: {name: t}",
+        "template: &t\n    selectionCriteria: &s\n      precision: fp8\n"
+        "  resources:\n    limits: &l {cpu: 1}\n    requests: *l",
+    )
+    conversion = convert(a=text)
+    assert "requests:\n      cpu: 1\n" in conversion.files[0].text
+    assert conversion.ledger.complete
+    sentence = "note: anchors and aliases of the document are spelt out, since a part that one stands for changes"
+    assert f"a.yaml:1: {sentence}" in said(conversion)
+    without = convert(a=text.replace(" &t", "").replace(" &s", ""))
+    assert "limits: &l {cpu: 1}\n    requests: *l\n" in without.files[0].text
+    assert not [line for line in said(without) if "anchors" in line]
+
+
+def test_comments_of_a_document_that_is_written_anew_are_to_be_written_again() -> None:
+    merge = SERVICE.replace("spec:\n", "spec:\n  # defaults\n  <<: &b {replicas: 3}\n")
+    conversion = convert(a=merge)
+    assert not conversion.ledger.complete
+    lines = [line for line in said(conversion) if "written anew" in line]
+    assert lines == [
+        "a.yaml:1: the document had to be written anew, without its comment and its layout; write them again"
+    ]
+    bare = convert(a=merge.replace("  # defaults\n", ""))
+    assert bare.ledger.complete
+    assert "a.yaml:1: note: the document had to be written anew" in said(bare)

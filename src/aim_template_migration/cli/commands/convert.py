@@ -246,8 +246,11 @@ def _written(
     elif arguments.in_place:
         sound = _replace(inputs.files, conversion.files, console) and sound
     else:
-        text = _objects(conversion.files) if arguments.output == "json" else _joined(conversion.files)
-        _answer(arguments.file, text, console)
+        as_json = arguments.output == "json"
+        _answer(arguments.file, _objects(conversion.files) if as_json else _joined(conversion.files), console)
+        absent = sum(len(file.file.manifest.unreadable) for file in conversion.files) if as_json else 0
+        if absent:
+            console.warn(f"{count(absent, 'part')} that can't be read {'is' if absent == 1 else 'are'} not in the JSON")
     return DONE.number if sound else FINDINGS.number
 
 

@@ -435,6 +435,16 @@ def test_unreadable_parts_are_named_and_stay(aim, tmp_path):
     assert f"{path}:1: this part can't be read and stays as it is" in ran.err
 
 
+def test_parts_that_can_not_be_read_are_not_in_the_json_and_that_is_said(aim, tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text(f"a: [\n---\n{SERVICE}")
+    ran = aim("convert", path, "-o", "json")
+    assert ran.code == 3
+    assert ran.document["kind"] == "AIMService"
+    assert "warning: 1 part that can't be read is not in the JSON" in ran.err
+    assert "in the JSON" not in aim("convert", path).err
+
+
 def test_a_file_that_is_no_text_is_named(aim, tmp_path):
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00a")
     (tmp_path / "y.yaml").write_text(DONE)

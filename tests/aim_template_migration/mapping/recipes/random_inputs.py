@@ -95,6 +95,11 @@ class RandomInputs:
         random = Random(f"{self.seed} {kind.name} {namespace} {name}")
         return RandomInputs(random.getrandbits(32)).one(kind.name, name) if random.random() < 0.5 else None
 
+    def live_models(self, kind: Kind, namespace: str) -> list[JsonObject]:
+        """List models of a cluster, the same at every time."""
+        random = Random(f"{self.seed} {kind.name} {namespace} models")
+        return [RandomInputs(random.getrandbits(32)).one(kind.name, f"live-{number}") for number in range(2)]
+
     def _value(self, name: str) -> Json:
         if name == "modelSources":
             return [{"modelId": "org/model", "sourceUri": "hf://org/model"}]

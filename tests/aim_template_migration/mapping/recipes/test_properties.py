@@ -7,7 +7,7 @@ import msgspec
 from aim_api.tree import Json, JsonObject, get, get_map, get_str, leaves
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
-from aim_template_migration.mapping.recipes.context import nothing_live
+from aim_template_migration.mapping.recipes.context import no_models_live, nothing_live
 from aim_template_migration.mapping.recipes.conversion import convert_objects
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.ledger import LeafFate
@@ -46,7 +46,12 @@ def check(seed: int) -> list[tuple[Draft, list[LeafFate]]]:
     objects = inputs.several()
     values = inputs.values(objects) if seed % 4 > 1 else None
     convert = partial(
-        convert_objects, values=values, live=inputs.live if seed % 8 > 3 else nothing_live, inline=seed % 2 == 0
+        convert_objects,
+        values=values,
+        live=inputs.live if seed % 8 > 3 else nothing_live,
+        live_models=inputs.live_models if seed % 8 > 3 else no_models_live,
+        inline=seed % 2 == 0,
+        namespace="team" if seed % 16 > 7 else "",
     )
     before = msgspec.json.encode(objects)
     drafts = convert(objects)
