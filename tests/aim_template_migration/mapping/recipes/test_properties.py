@@ -4,6 +4,7 @@ from functools import partial
 
 import msgspec
 
+from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
 from aim_api.tree import Json, JsonObject, get, get_map, get_str, leaves
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
@@ -62,6 +63,9 @@ def check(seed: int) -> list[tuple[Draft, list[LeafFate]]]:
         by_id.setdefault(id_of(value), []).append(value)
     named = {gap.object for draft in drafts if draft for gap in draft.gaps if gap.path == ("metadata", "name")}
     assert {name for name, found in by_id.items() if len(found) > 1} <= named, "an object is written twice"
+    for kind, namespace in ((AIM_MODEL, "team"), (AIM_CLUSTER_MODEL, "")):
+        for model in inputs.live_models(kind, namespace):
+            by_id.setdefault(id_of(model), []).append(model)
     known = [draft for draft in drafts if draft is not None]
     assert len(known) == len(drafts)
     fates = [check_ledger(draft, by_id) for draft in known]
