@@ -31,6 +31,7 @@ class RandomText:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
+        self.typed_lists = Random(f"lists {seed}")
         self.objects = RandomInputs(seed).several()
 
     def text(self) -> str:
@@ -45,7 +46,11 @@ class RandomText:
 
     def one(self, value: JsonObject) -> str:
         style = self.random.random()
-        if style < 0.15:
+        if self.typed_lists.random() < 0.1:
+            # As an API server answers: the items have the list's kind and do not say so.
+            items: list[Json] = [{key: item for key, item in value.items() if key not in ("apiVersion", "kind")}]
+            value = {"apiVersion": value["apiVersion"], "kind": f"{value['kind']}List", "items": items}
+        elif style < 0.15:
             value = {"apiVersion": "v1", "kind": "List", "items": [value]}
         if style > 0.85:
             return yaml.dump(
