@@ -96,9 +96,9 @@ def _named(value: JsonObject, field: str) -> tuple[Key, ...]:
 
 def _without_secrets(field: str, message: str) -> str:
     # It is costly to import, and seldom needed.
-    from aim_template_migration.planning.secret_scan import redact  # noqa: PLC0415
+    from aim_template_migration.planning.secret_scan import redact_about  # noqa: PLC0415
 
-    return redact(f"{field}: {message}").removeprefix(f"{field}: ")
+    return redact_about(field, message)
 
 
 def _origin(output: _Output, path: Path) -> Path:
