@@ -63,10 +63,12 @@ def convert_custom_model(draft: Draft, context: Context, *, cluster: bool) -> No
 def _base_image(draft: Draft) -> tuple[Path, str]:
     """Return where the input states the base image, in G's shape or in the served one, and the image."""
     place: Path = (*_CUSTOM, "image")
-    stated, own = get_str(draft.source, *place), get_str(draft.source, "spec", "image")
-    if stated and own:
+    stated, own = get_str(draft.source, *place), draft.given("spec", "image")
+    if stated and own not in ("", None):
         draft.leave(place, "spec.image names a base image as well", "keep one of spec.image and spec.custom.image")
-    return (place, stated) if stated and not own else (("spec", "image"), own or "")
+    elif stated:
+        return place, stated
+    return ("spec", "image"), own if isinstance(own, str) else ""
 
 
 def _own_image(draft: Draft, context: Context, place: Path, image: str) -> str:

@@ -1,9 +1,12 @@
 """Hardware of v1alpha1 and the accelerator fields of v1alpha2, which are flat and know no video memory (G)."""
 
+import re
+
 from aim_api.tree import get_map
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.ledger import Path
 
+_MODEL_OF_A_PROFILE = re.compile(r"(?=.{1,63}\Z)[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _DEFAULT_DEVICE = "amd.com/gpu"
 _UNDECIDED = {
     "minVram": ("no field states a minimum of video memory", "state the accelerator model that has it"),
@@ -23,7 +26,14 @@ def accelerator_fields(draft: Draft, path: Path) -> dict[str, Path]:
     """
     gpu = get_map(draft.source, *path, "gpu")
     found: dict[str, Path] = {}
-    if gpu.get("model") not in (None, ""):
+    model = gpu.get("model")
+    if isinstance(model, str) and model and not _MODEL_OF_A_PROFILE.fullmatch(model):
+        draft.leave(
+            (*path, "gpu", "model"),
+            "no profile can have an accelerator model of this name",
+            "state the model as profiles name it: letters, digits, '.', '_' and '-', at most 63",
+        )
+    elif model not in (None, ""):
         found["acceleratorModel"] = (*path, "gpu", "model")
     requests = gpu.get("requests")
     if requests == 0 and not isinstance(requests, bool):

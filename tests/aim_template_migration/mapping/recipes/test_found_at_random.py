@@ -287,3 +287,19 @@ class TestPartsOfAWrongType:
     def test_an_unknown_field_is_named_itself_whatever_is_below_it(self) -> None:
         (draft,) = converted([service(model={"name": "m"}, other={"a": {"b": 1}})])
         assert lost(draft)["spec.other.a.b"].reason.startswith("spec.other is no field of v1alpha1 that is known")
+
+
+@pytest.mark.parametrize("name", ["A.b/C", "MI300X-", "x" * 64])
+def test_a_model_of_accelerators_that_no_profile_can_have_is_left_where_servers_refuse_it(name: str) -> None:
+    (draft,) = converted([made("AIMServiceTemplate", "a", {"hardware": {"gpu": {"model": name, "requests": 1}}})])
+    assert lost(draft)["spec.hardware.gpu.model"].reason == "no profile can have an accelerator model of this name"
+    assert draft.get("spec", "hardware") == {"gpu": {"model": name}}
+    assert draft.get("spec", "acceleratorCount") == 1
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_an_image_that_is_no_text_gives_way_to_none_beside_it_without_a_word(inline: bool) -> None:
+    sources = [{"modelId": "m", "sourceUri": "hf://org/m"}]
+    model = made("AIMModel", "a", {"image": 1.5, "custom": {"image": "x/base:1"}, "modelSources": sources})
+    (draft,) = converted([model], inline=inline)
+    assert lost(draft)["spec.custom.image"].reason == "spec.image names a base image as well"
