@@ -118,6 +118,7 @@ def confirm_earlier_cutover(state: UnitState, step: ConfirmNoRollout, readings: 
     else:
         state.workload_before = baseline  # so that this run's result can be the next one's baseline
     _require_no_download_since_the_cache(state)
+    _require_no_rival(state)
     state.profile_uid = _uid_of_the_profile(state, readings)
     know_sources(state)  # what was there before that cutover is on no other record; from here on nothing may come
     confirm(state, step, baseline or read_workload(state))

@@ -99,7 +99,7 @@ class RepeatedList:
         self._before = _Seen([], [])
         self._glimpses = Glimpses((), _KEYS[kind])
 
-    def read(self, cluster: Cluster, within: float | None) -> Glimpses:
+    def read(self, cluster: Cluster, within: float) -> Glimpses:
         """Read the list within so many seconds.
 
         Raises:

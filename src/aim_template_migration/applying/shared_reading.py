@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 _LEAST_SECONDS = 0.001
 """A reading with no time left at all would be one without a limit."""
+LONGEST_SECONDS = 30.0
+"""No reading takes longer, since others wait behind it, some of them with the deadline of a cutover."""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,11 +42,11 @@ class SharedReading(Generic[T]):
     reading is cut short for somebody else's limit.
     """
 
-    def __init__(self, read: Callable[[float | None], T], monotonic: Callable[[], float]) -> None:
+    def __init__(self, read: Callable[[float], T], monotonic: Callable[[], float]) -> None:
         """Take what reads.
 
         Args:
-            read: reads within so many seconds, None for no limit; its answer is shared, so nobody may change it.
+            read: reads within so many seconds; its answer is shared, so nobody may change it.
             monotonic: the clock, in seconds.
         """
         self._read = read
@@ -101,8 +103,8 @@ class SharedReading(Generic[T]):
     def _lead(self, reading: _Reading[T], until: float) -> None:
         """Read for all who wait; whatever happens here, they learn of it."""
         try:
-            left = None if until == math.inf else max(_LEAST_SECONDS, until - self._monotonic())
-            reading.answers.append(self._read(left))
+            left = max(_LEAST_SECONDS, until - self._monotonic())
+            reading.answers.append(self._read(min(left, LONGEST_SECONDS)))
         except Exception as error:  # noqa: BLE001 - raised by each who shares the reading
             reading.error = error
         finally:

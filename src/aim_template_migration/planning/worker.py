@@ -5,7 +5,10 @@ socket closes, and this process ends.
 """
 
 import contextlib
+import os
+import select
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -65,9 +68,10 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A fault of the tool, with the traceback that it gave."""
+    """A fault of the tool, with the traceback that it gave; or too little memory."""
 
     traceback: str
+    short_of_memory: bool
 
 
 Message = Beginning | PageAhead | NamespacePages[int]
@@ -77,13 +81,22 @@ Answer = tuple[str, NamespaceText | Unusable | Failed]
 
 def main(descriptor: int) -> None:
     """Answer over the socket with this number until it is closed."""
-    # Only the process that started this one decides when it ends; a Ctrl-C in the terminal reaches both.
+    # Only the process that started this one decides when it ends, whoever else sends a signal.
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_other_side, args=(descriptor,), daemon=True).start()
     opened: Connection[Answer, Message] = Connection(descriptor)
     with contextlib.suppress(EOFError, OSError), opened as connection, without_cycle_collection():
         for answer in answers(connection.recv, connection.recv_bytes):
             connection.send(answer)
+
+
+def _end_with_the_other_side(descriptor: int) -> None:
+    """End this process, in the middle of a namespace too, once nobody is left who could take an answer."""
+    hung_up = select.poll()
+    hung_up.register(descriptor, 0)  # only that the other side is gone is told, not that there is something to read
+    hung_up.poll()
+    os._exit(0)
 
 
 def answers(receive: Callable[[], Message], receive_bytes: Callable[[], bytes]) -> Iterator[Answer]:
@@ -130,8 +143,12 @@ class _Desk:
         try:
             scope = NamespaceScope(namespace.name, objects, terminating=namespace.terminating)
             return namespace_text(self._cluster, scope, self._settings)
-        except Exception:  # noqa: BLE001 - told where the namespace is waited for
-            return Failed(traceback.format_exc())
+        except Exception as error:  # noqa: BLE001 - told where the namespace is waited for
+            return _failed(error)
+
+
+def _failed(error: Exception) -> Failed:
+    return Failed("".join(traceback.format_exception(error)), isinstance(error, MemoryError))
 
 
 def _reduced(page: PageAhead, data: memoryview) -> list[Observed] | Unusable | Failed:
@@ -140,8 +157,8 @@ def _reduced(page: PageAhead, data: memoryview) -> list[Observed] | Unusable | F
         return reduced_page(_known(page.kind), page.action, texts)
     except IncompleteList as error:
         return Unusable(error.action, error.text)
-    except Exception:  # noqa: BLE001 - told where the namespace is waited for
-        return Failed(traceback.format_exc())
+    except Exception as error:  # noqa: BLE001 - told where the namespace is waited for
+        return _failed(error)
 
 
 def _known(kind: Kind) -> Kind:

@@ -5,6 +5,7 @@ own, not forks of this process, which has threads and connections: they get the 
 They end when their socket is closed, and so with this process, whatever ends it.
 """
 
+import contextlib
 import json
 import os
 import queue
@@ -35,6 +36,7 @@ _START = (
     "from aim_template_migration.planning.worker import main; main(int(sys.argv[1]))"
 )
 _PIECE = 1 << 20
+_ENDS_WITHIN_SECONDS = 2.0
 _Waiting = queue.SimpleQueue[NamespaceText | Unusable | Failed | None]
 _INHERITED = ("PYTHON", "LD_", "DYLD_")
 
@@ -145,8 +147,8 @@ class _Worker:
         match answer:
             case Unusable(action=action, text=text):
                 raise IncompleteList(action, text)
-            case Failed(traceback=traceback):
-                raise WorkerFailedError(traceback)
+            case Failed(traceback=traceback, short_of_memory=short):
+                raise _short_of_memory("had not enough memory") if short else WorkerFailedError(traceback)
             case None:
                 raise self._ended()
         return answer
@@ -187,25 +189,37 @@ class _Worker:
     def _receive(self) -> None:
         """Give each answer to whoever waits for it, and no answer once there are none."""
         try:
-            while True:
-                name, text = self._connection.recv()
-                self._awaited.pop(name).put(text)
-        except (EOFError, OSError):
-            self._process.wait()
+            with contextlib.suppress(Exception):  # whatever ends the answers, the process is of no use any more
+                while True:
+                    name, text = self._connection.recv()
+                    self._awaited.pop(name).put(text)
+        finally:
+            self._wait_for_its_end()
             with self._sending:
                 self._connection.close()
             for waiting in list(self._awaited.values()):
                 waiting.put(None)
 
+    def _wait_for_its_end(self) -> int:
+        """Return the exit code of a process that is ending by itself, or is ended now."""
+        try:
+            return self._process.wait(_ENDS_WITHIN_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
     def _ended(self) -> PlanningError | WorkerFailedError:
-        code = self._process.wait()
+        code = self._wait_for_its_end()
         if code >= 0:
             return WorkerFailedError(f"a worker ended by itself, with exit code {code}")
-        name = signal.Signals(-code).name
-        return PlanningError(
-            f"a process that classified namespaces was ended by {name}, as happens where memory is short, and nothing "
-            "was written; give the command more memory, or use --workers 1, which needs the least"
-        )
+        return _short_of_memory(f"was ended by {signal.Signals(-code).name}, as happens where memory is short")
+
+
+def _short_of_memory(what: str) -> PlanningError:
+    return PlanningError(
+        f"a process that classified namespaces {what}, and nothing was written; give the command more memory, or use "
+        "--workers 1, which needs the least"
+    )
 
 
 def _pieces(items: list[msgspec.Raw]) -> Iterator[list[msgspec.Raw]]:

@@ -324,9 +324,11 @@ def test_a_profile_that_would_win_over_the_cluster_one_must_stay_absent(on_clust
     bench = on_cluster_template
     rival = ("AIMProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", "team-a")
     bench.clock.on_sleep = lambda: bench.fleet.add(*rival, manager="kubectl-create", spec={})
-    unit = unit_of(bench.apply(soak_seconds=5))
-    assert (unit.status, unit.code) == ("failed", "PinAppeared")
-    assert "AIMProfile/team-a/qwen3-32b-latency has appeared" in unit.message
+    for _ in ("the run", "a rerun"):
+        unit = unit_of(bench.apply(soak_seconds=5))
+        assert (unit.status, unit.code) == ("failed", "PinAppeared")
+        assert "AIMProfile/team-a/qwen3-32b-latency has appeared" in unit.message
+        bench.archive()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aim_template_migration.applying.shared_reading import SharedReading
+from aim_template_migration.applying.shared_reading import LONGEST_SECONDS, SharedReading
 
 PATIENCE = 20.0
 
@@ -168,17 +168,17 @@ def test_who_shares_a_reading_whose_thread_was_ended_reads_anew(asking):
     assert results([future for future in later if future not in ended]) == ["new"] * 4
 
 
-@pytest.mark.parametrize("limits", [(60.0, 500.0, 70.0), (500.0, 60.0, 70.0), (60.0, None, 70.0), (None, 60.0, 70.0)])
+@pytest.mark.parametrize("limits", [(14.0, 25.0, 16.0), (25.0, 14.0, 16.0), (14.0, None, 16.0), (None, 14.0, 16.0)])
 def test_a_reading_is_limited_as_the_one_who_may_wait_longest(asking, limits):
     these = asking("old", "new")
-    first = these.ask(50.0)
+    first = these.ask(12.0)
     later = [these.ask(limit) for limit in limits]
     these.release(0)
     these.release(1)
     assert results([first, *later]) == ["old", "new", "new", "new"]
-    assert 0 < these.reads.withins[0] <= 50.0
+    assert 0 < these.reads.withins[0] <= 12.0
     longest = these.reads.withins[1]
-    assert longest is None if None in limits else 400.0 < longest <= 500.0
+    assert longest == LONGEST_SECONDS if None in limits else 20.0 < longest <= 25.0
 
 
 def test_who_may_not_wait_longer_leaves_the_others_to_it(asking):
@@ -186,7 +186,7 @@ def test_who_may_not_wait_longer_leaves_the_others_to_it(asking):
     first, patient = these.ask(), these.ask()
     hasty = these.ask(0.05)
     assert isinstance(hasty.exception(PATIENCE), TimeoutError)
-    assert these.reads.withins == [None]  # nothing was asked for it
+    assert these.reads.withins == [LONGEST_SECONDS]  # nothing was asked for it
     these.release(0)
     these.release(1)
     assert results([first, patient]) == ["old", "new"]
@@ -205,8 +205,8 @@ def test_who_leaves_while_another_reads_for_it_does_not_disturb_the_reading(aski
 def test_the_limit_of_who_reads_alone_reaches_the_reading():
     seen = []
     shared = SharedReading(seen.append, lambda: 100.0)
-    shared.get(7.0)
-    shared.get()
+    for within in (7.0, None, 3600.0):
+        shared.get(within)
     shared.get(0.0)  # no time at all is not the same as no limit
-    assert seen[:2] == [7.0, None]
-    assert 0 < seen[2] < 0.01
+    assert seen[:3] == [7.0, LONGEST_SECONDS, LONGEST_SECONDS]  # others may wait behind it
+    assert 0 < seen[3] < 0.01

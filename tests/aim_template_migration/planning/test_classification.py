@@ -144,9 +144,9 @@ def store_legacy(fleet: Fleet) -> None:
         version["storage"] = version["name"] == "v1alpha1"
 
 
-def converted_by(strategy: str) -> Callable[[Fleet], object]:
+def converted_by(strategy: str, crd: str = "aimservices.aim.eai.amd.com") -> Callable[[Fleet], object]:
     def change(fleet: Fleet) -> None:
-        fleet.definition("aimservices.aim.eai.amd.com")["spec"]["conversion"] = {"strategy": strategy}
+        fleet.definition(crd)["spec"]["conversion"] = {"strategy": strategy}
 
     return change
 
@@ -582,6 +582,11 @@ MANUAL = [
 AUTOMATIC = [
     *(Change(f"caching {word}", (), put("AIMService", "spec", "caching", "mode", word)) for word in ("Auto", "Always")),
     Change("conversion by version alone", (), converted_by("None")),
+    Change(
+        "a conversion of KServe's that is never called",
+        (),
+        converted_by("Webhook", "inferenceservices.serving.kserve.io"),
+    ),
     Change("caching unset", (), drop("AIMService", "spec", "caching")),
     Change("mode Exhaustive", (), lambda fleet: None, (("runtime_projection_mode", "Exhaustive"),)),
     Change("annotation of another value", (), annotate("AIMService", PIPELINE, "auto")),

@@ -4,6 +4,8 @@ import contextlib
 import itertools
 import json
 import os
+import socket
+import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -37,6 +39,7 @@ from benchmarks.page_server import PageCore, one_namespace, serving, space_name
 from tests.support.fleet import FleetCluster, happy_fleet
 
 NOW = datetime(2026, 6, 2, tzinfo=UTC)
+PATIENCE_SECONDS = 20
 
 
 def planned(kubeconfig, namespaces, workers):
@@ -254,3 +257,33 @@ def test_no_more_workers_than_processors_and_memory_allow(tmp_path, monkeypatch,
     monkeypatch.setattr(processors, "_CGROUP", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors_here)), raising=False)
     assert processors.fitting_workers() == expected
+
+
+def test_a_worker_ends_in_the_middle_of_its_work_once_nobody_is_left_to_take_an_answer():
+    here, there = socket.socketpair()
+    code = (
+        "import sys; from aim_template_migration.planning.worker import _end_with_the_other_side; "
+        "_end_with_the_other_side(int(sys.argv[1]))"
+    )
+    with here, there:
+        worker = subprocess.Popen([sys.executable, "-c", code, str(there.fileno())], pass_fds=[there.fileno()])
+        there.close()
+        here.sendall(b"something to read")
+        with pytest.raises(subprocess.TimeoutExpired):
+            worker.wait(0.5)
+    assert worker.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.parametrize(
+    "said", ["b'no message at all'", "pickle.dumps(('fleet-000000', Failed('', short_of_memory=True)))"]
+)
+def test_an_answer_that_is_none_or_tells_of_too_little_memory_ends_the_plan(session, tmp_path, monkeypatch, said):
+    monkeypatch.setattr(
+        "aim_template_migration.planning.workers._START",
+        "import json, pickle, sys, time; sys.path[:] = json.loads(sys.argv[2]); "
+        "from multiprocessing.connection import Connection; from aim_template_migration.planning.worker import Failed; "
+        f"connection = Connection(int(sys.argv[1])); connection.recv(); connection.send_bytes({said}); time.sleep(60)",
+    )
+    told = pytest.raises(PlanningError, match="nothing was written; give the command more memory, or use --workers 1")
+    with serving(PageCore(session, 3), tmp_path) as kubeconfig, told:
+        planned(kubeconfig, names(3), 2)

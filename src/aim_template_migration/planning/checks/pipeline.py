@@ -7,6 +7,7 @@ from aim_api.bridge import COMPATIBLE_CONDITION
 from aim_api.kinds import (
     AIM_ARTIFACT,
     AIM_CLUSTER_PROFILE,
+    AIM_GROUP,
     AIM_MODEL,
     AIM_PROFILE,
     AIM_PROFILE_CACHE,
@@ -98,7 +99,7 @@ def check_bridge(case: Case) -> Findings:
         yield finding("BridgeNotProven", service, message, f"status.conditions[{COMPATIBLE_CONDITION}]")
     identity, cluster_template = case.snapshot.cluster.identity, case.closure.cluster_template
     for kind, message in _known_crd_faults(identity, cluster_template):
-        yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec.versions")
+        yield finding("CrdVersionsUnsuitable", _crd_reference(kind), message, "spec")
 
 
 def _compatible(service: Observed) -> bool:
@@ -130,7 +131,8 @@ def crd_faults(identity: ClusterIdentity, *, cluster_template: bool = False) -> 
     if cluster_template:
         needed = (*needed, (AIM_CLUSTER_PROFILE, (AIM_CLUSTER_PROFILE.version,), AIM_CLUSTER_PROFILE.version))
     for kind, served, stored in needed:
-        message = _crd_fault(found.get(kind.crd_name), served, stored)
+        crd = found.get(kind.crd_name)
+        message = _crd_fault(crd, served, stored) or _conversion_fault(kind, crd)
         if message:
             yield kind, message
 
@@ -141,11 +143,17 @@ def _crd_fault(crd: CrdIdentity | None, served: tuple[str, ...], stored: str) ->
     missing = [version for version in served if version not in crd.served_versions]
     if missing:
         return f"the CRD does not serve {' and '.join(missing)}"
-    if stored and crd.storage_version != stored:
-        return f"the CRD stores {crd.storage_version}, not {stored}"
-    # The bridge's kinds differ in apiVersion alone, so that nothing has to be asked for a conversion. A webhook that is
-    # down while something writes wipes the field managers by which others' fields are known.
-    return "the CRD converts objects by a webhook, and the bridge's need none" if crd.converted_by_webhook else ""
+    return f"the CRD stores {crd.storage_version}, not {stored}" if stored and crd.storage_version != stored else ""
+
+
+def _conversion_fault(kind: Kind, crd: CrdIdentity | None) -> str:
+    """Return what is wrong with a conversion of the bridge's own kinds; KServe's may state one that is never called.
+
+    The bridge's kinds differ in apiVersion alone, so that nothing has to be asked for a conversion. A webhook that is
+    down while something writes wipes the field managers by which others' fields are known.
+    """
+    asked = crd is not None and crd.converted_by_webhook and kind.group == AIM_GROUP
+    return "the CRD converts objects by a webhook, and the bridge's need none" if asked else ""
 
 
 def _crd_reference(kind: Kind) -> Reference:
