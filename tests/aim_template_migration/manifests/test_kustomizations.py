@@ -41,11 +41,72 @@ def test_a_patch_gets_no_object_beside_it(first: str, tmp_path: Path) -> None:
     ordered = {first: files[first], **files}
     conversion = convert(ordered)
     patch = next(file for file in conversion.files if file.file.name == "p/x.yaml")
-    (service,) = patch.objects()
-    assert service["spec"] == {"model": {"name": "y-2-875a7394"}}
-    sentence = "Kustomize takes no new object from a patch; write this one to a file of the resources"
-    assert to_decide(conversion) == [f"p/x.yaml:4: AIMModel/y-2-875a7394 kind: {sentence}"]
-    assert "name: y-2-875a7394" in built(conversion, tmp_path)
+    assert not patch.changed
+    (line,) = to_decide(conversion)
+    assert line.startswith("p/x.yaml:2: AIMModel/y-2-875a7394 kind: Kustomize takes no new object from a patch, so the")
+    assert "write AIMModel/y-2-875a7394 with spec.image: x/y:2 to a file of the resources and convert again" in line
+    assert "no matches for Id" in built(conversion, tmp_path)  # which is loud
+    model = HEAD.format("AIMModel", "{image: 'x/y:2'}").replace("name: s", "name: y-2")
+    again = convert({**files, "base/m.yaml": model})
+    assert to_decide(again) == []
+    assert next(file for file in again.files if file.file.name == "p/x.yaml").text.endswith("{model: {name: y-2}}\n")
+
+
+def test_no_other_patch_takes_the_model_that_one_alone_knows() -> None:
+    patch = HEAD.format("AIMService", "{model: {image: 'x/y:2'}}")
+    files = {
+        "kustomization.yaml": f"{PATCHED}- path: p/z.yaml\n",
+        "p/x.yaml": patch,
+        "p/z.yaml": patch,
+        "base/a.yaml": HEAD.format("AIMService", "{model: {image: 'x/y:1'}}"),
+    }
+    conversion = convert(files)
+    assert [line.partition(":")[0] for line in to_decide(conversion)] == ["p/x.yaml", "p/z.yaml"]
+    assert [file.changed for file in conversion.files] == [False, False, False, True]
+
+
+BASE = "{model: {name: m}, template: {name: t}, overrides: {engineArgs: {a: 1}}}"
+SELECTS = "{model: {name: m}, template: {allowUnoptimized: true}}"
+
+
+@pytest.mark.parametrize(
+    ("base", "patch"),
+    [
+        (BASE, "{overrides: null, replicas: 2}"),
+        (BASE, "{overrides: {engineArgs: null}}"),
+        (BASE, "{overrides: {engineArgs: {b: 2}}}"),
+        (BASE, "{template: null}"),
+        ("{template: {name: t}, env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}]}", "{env: []}"),
+        (SELECTS, "{template: {name: x}}"),
+        (SELECTS, "{template: {allowUnoptimized: null}}"),
+        ("", "{template: {name: x}}"),
+        ("", "{overrides: null}"),
+    ],
+)
+def test_a_patch_that_means_another_thing_converted_stays(base: str, patch: str) -> None:
+    files = {"kustomization.yaml": PATCHED, "p/x.yaml": HEAD.format("AIMService", patch)}
+    if base:
+        files["base/a.yaml"] = HEAD.format("AIMService", base)
+    conversion = convert(files)
+    assert not conversion.files[1].changed
+    (line,) = to_decide(conversion)
+    assert line.startswith("p/x.yaml:2: AIMService/s kind: what becomes of this patch depends on the service")
+
+
+@pytest.mark.parametrize(
+    ("patch", "becomes"),
+    [
+        ("{template: {name: x}}", "{profile: {name: x}}"),
+        ("{replicas: null}", "{replicas: null}"),
+        ("{replicas: 2, model: {name: n}, template: {name: x}}", "{replicas: 2, model: {name: n}, profile: {name: x}}"),
+    ],
+)
+def test_a_patch_that_means_the_same_is_converted(patch: str, becomes: str) -> None:
+    files = {"base/a.yaml": HEAD.format("AIMService", BASE), "p/x.yaml": HEAD.format("AIMService", patch)}
+    conversion = convert({"kustomization.yaml": PATCHED, **files})
+    assert to_decide(conversion) == []
+    expected = HEAD.replace("v1alpha1", "v1alpha2").format("AIMService", becomes)
+    assert conversion.files[2].text == expected
 
 
 def test_the_model_of_a_patch_is_one_of_the_resources() -> None:

@@ -1,6 +1,7 @@
 """What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 
 from aim_api.kinds import (
@@ -127,6 +128,7 @@ class Context:
         live: reads a live cluster.
         inline: base image and derived profiles of a custom model go into one AIMModel.
         namespace: the namespace of objects that state none, empty where it is not known.
+        written_models: the models that were written so far, by what they are looked up by.
     """
 
     def __init__(
@@ -145,7 +147,7 @@ class Context:
         self.inline = inline
         self.namespace = namespace
         self._live_models = live_models
-        self._written_models: dict[tuple[str, str], list[JsonObject]] = {}
+        self.written_models: dict[tuple[str, str], list[JsonObject]] = {}
         self._index = _Index(namespace)
         for value in objects:
             self._index.add(value)
@@ -192,12 +194,18 @@ class Context:
 
     def written_model(self, namespace: str, image: str, name: str = "") -> JsonObject | None:
         """Return a model of an image that was written so far, of a name where one is given."""
-        models = self._written_models.get((namespace or self.namespace, image), ())
+        models = self.written_models.get((namespace or self.namespace, image), ())
         return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
 
     def note_model(self, namespace: str, image: str, model: JsonObject) -> None:
         """Take note of a model of an image that a conversion writes; the namespace is empty for cluster-scoped ones."""
-        self._written_models.setdefault((namespace or self.namespace, image), []).append(model)
+        self.written_models.setdefault((namespace or self.namespace, image), []).append(model)
+
+    def apart(self) -> "Context":
+        """Return a context of the same knowledge, of which nothing that is noted or changed there comes back here."""
+        other = copy(self)
+        other.written_models = deepcopy(self.written_models)
+        return other
 
     def templates_of(self, namespace: str, model: str, *, cluster: bool) -> list[JsonObject]:
         """Return the templates of the input that belong to a model."""

@@ -33,6 +33,7 @@ from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
+from aim_template_migration.mapping.recipes.patches import convert_patch
 from aim_template_migration.mapping.recipes.service import convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
 from aim_template_migration.mapping.recipes.template_cache import convert_template_cache
@@ -108,7 +109,6 @@ def convert_objects(
         patches: numbers of the objects that are parts of others, which Kustomize puts together.
     """
     drafts = [_draft(value) for value in objects]
-    partial = [draft for number, draft in enumerate(drafts) if draft is not None and number in patches]
     known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
     own = (value for number, value in enumerate(objects) if is_aim_object(value) and number not in patches)
     context = Context(own, known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
@@ -117,34 +117,17 @@ def convert_objects(
             if get_str(draft.source, "kind") == kind and not draft.gaps:
                 recipe(draft, context)
                 context.know(draft.beside)
-    for draft in partial:
-        _convert_patch(draft, context)
-    for draft in (*known, *partial):
+    services = [draft for draft in known if get_str(draft.source, "kind") == AIM_SERVICE.name]
+    for number in sorted(patches):
+        part = drafts[number]
+        if part is not None:
+            drafts[number] = convert_patch(part, services, context)
+    for draft in filter(None, drafts):
         stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
         if draft.removed or not stays:
             draft.finish()
     _name_collisions(known, namespace)
     return drafts
-
-
-def _convert_patch(draft: Draft, context: Context) -> None:
-    """Convert a part of a service; what becomes of other kinds only the whole object says."""
-    kind, version = get_str(draft.source, "kind") or "", (get_str(draft.source, "apiVersion") or "").partition("/")[2]
-    if draft.gaps:
-        return
-    if kind == AIM_SERVICE.name:
-        convert_service(draft, context)
-    elif version == LEGACY_VERSION and kind in TABLES:
-        draft.unchanged = True
-        message = (
-            f"this patches an object of the kind {kind}, and only the whole object says what becomes of it, so the "
-            "patch stays as it is; write it anew for the converted object, or convert what kustomize build gives"
-        )
-        draft.need(("kind",), message, near=("kind",))
-    for made in draft.beside:
-        message = "Kustomize takes no new object from a patch; write this one to a file of the resources"
-        draft.need(("kind",), message, near=("spec",), object_=made.id)
-    draft.beside.clear()
 
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:

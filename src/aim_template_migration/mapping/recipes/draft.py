@@ -91,6 +91,10 @@ class Draft:
         """Namespace of the object, empty where it has none."""
         return get_str(self.source, "metadata", "namespace") or ""
 
+    def like(self, source: JsonObject) -> "Draft":
+        """Return a draft of another object of the same kind, or of the same object anew."""
+        return Draft(source, self._table)
+
     def given(self, *path: str | int) -> Json:
         """Return a value of the input."""
         return get(self.source, *path)
