@@ -147,7 +147,7 @@ class Context:
         self.inline = inline
         self.namespace = namespace
         self._live_models = live_models
-        self.written_models: dict[tuple[str, str], list[JsonObject]] = {}
+        self.written_models: dict[tuple[str, str, str], list[JsonObject]] = {}
         self._index = _Index(namespace)
         for value in objects:
             self._index.add(value)
@@ -192,14 +192,16 @@ class Context:
                 if known is None and get_str(model, "spec", "image") == image and is_image_model(model):
                     yield model
 
-    def written_model(self, namespace: str, image: str, name: str = "") -> JsonObject | None:
-        """Return a model of an image that was written so far, of a name where one is given."""
-        models = self.written_models.get((namespace or self.namespace, image), ())
+    def written_model(self, kind: Kind, namespace: str, image: str, name: str = "") -> JsonObject | None:
+        """Return a model of an image that was written so far, of a kind, and of a name where one is given."""
+        models = self.written_models.get((kind.name, self._own(kind, namespace), image), ())
         return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
 
-    def note_model(self, namespace: str, image: str, model: JsonObject) -> None:
-        """Take note of a model of an image that a conversion writes; the namespace is empty for cluster-scoped ones."""
-        self.written_models.setdefault((namespace or self.namespace, image), []).append(model)
+    def note_model(self, image: str, model: JsonObject) -> None:
+        """Take note of a model of an image that a conversion writes."""
+        kind = get_str(model, "kind") or ""
+        namespace = in_namespace(kind, get_str(model, "metadata", "namespace") or "", self.namespace)
+        self.written_models.setdefault((kind, namespace, image), []).append(model)
 
     def apart(self) -> "Context":
         """Return a context of the same knowledge, of which nothing that is noted or changed there comes back here."""

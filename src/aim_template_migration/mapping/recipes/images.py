@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
+from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL, Kind
 from aim_api.names import derive_name
 from aim_api.tree import Json, JsonObject, get, get_str
 from aim_template_migration.mapping.defaulting import is_empty
@@ -78,16 +78,17 @@ def base_model(draft: Draft, context: Context, image: str, place: Path, *, clust
     if known is not None and name in ("", get_str(known, "metadata", "name")):
         _account_image(draft, place, image, wanted, id_of(known))
         return BaseModel({"name": get_str(known, "metadata", "name") or ""}, known)
-    written = context.written_model(namespace, wanted, name) if wanted else None
+    kind = AIM_CLUSTER_MODEL if cluster else AIM_MODEL
+    written = context.written_model(kind, namespace, wanted, name) if wanted else None
     if written is not None:
         _account_image(draft, place, image, wanted, id_of(written))
         return BaseModel({"name": get_str(written, "metadata", "name") or ""}, written, is_written=True)
-    beside = _new_base_model(draft, name, namespace, wanted, cluster=cluster)
+    beside = _new_base_model(draft, kind, name, namespace, wanted)
     if image:
         beside.origins["spec", "image"] = place
     _account_image(draft, place, image, wanted, beside.id)
     if name:
-        context.note_model(namespace, wanted, beside.value)
+        context.note_model(wanted, beside.value)
         return BaseModel({"name": name}, beside.value, beside, is_written=True)
     draft.need(
         ("metadata", "name"),
@@ -134,8 +135,7 @@ def _united(found: Json, stated: Json) -> Json:
     return copied(stated)
 
 
-def _new_base_model(draft: Draft, name: str, namespace: str, image: str, *, cluster: bool) -> Beside:
-    kind = AIM_CLUSTER_MODEL if cluster else AIM_MODEL
+def _new_base_model(draft: Draft, kind: Kind, name: str, namespace: str, image: str) -> Beside:
     beside = Beside(new_object(kind, name, namespace, {"image": image} if image else {}))
     draft.beside.append(beside)
     if not image:

@@ -32,7 +32,7 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     known = context.model_of_image(draft.namespace, image, cluster=False)
     if given not in ("", get_str(known, "metadata", "name")):
         known = None
-    known = known or context.written_model(draft.namespace, image, given)
+    known = known or context.written_model(AIM_MODEL, draft.namespace, image, given)
     name = given or get_str(known, "metadata", "name") or ""
     if not name and not is_reference(image):
         draft.leave(
@@ -46,7 +46,7 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     if known is None:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
         known = beside.value
-        context.note_model(draft.namespace, image, known)
+        context.note_model(image, known)
         draft.beside.append(beside)
         for field in _COPIED:
             if draft.has("spec", field):

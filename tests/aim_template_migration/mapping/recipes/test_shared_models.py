@@ -1,0 +1,33 @@
+"""One model of an image serves all that use the image, and each scope has its own."""
+
+from aim_api.tree import Json, JsonObject
+from aim_template_migration.mapping.recipes.context import Values
+from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.draft import Draft
+
+SOURCES: Json = [{"modelId": "a/b", "sourceUri": "hf://a/b"}]
+
+
+def made(kind: str, name: str, spec: JsonObject, namespace: str = "") -> JsonObject:
+    metadata: JsonObject = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": "aim.eai.amd.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def beside(drafts: list[Draft | None]) -> list[JsonObject]:
+    return [new.value for draft in drafts if draft for new in draft.beside if str(new.value["kind"]).endswith("Model")]
+
+
+def test_a_cluster_scoped_base_model_is_none_of_a_namespace() -> None:
+    custom: JsonObject = {"image": "r/i:1", "aimId": "a/b", "modelSources": SOURCES, "custom": {"versionPolicy": "any"}}
+    custom["customTemplates"] = [{"name": "t"}]
+    own: JsonObject = {**custom, "imagePullSecrets": [{"name": "only-in-ml"}]}
+    objects = [made("AIMClusterModel", "m0", custom), made("AIMModel", "m1", own, "ml")]
+    names: JsonObject = {"baseModelName": "aim-base"}
+    values = Values({"AIMClusterModel/m0": names, "AIMModel/ml/m1": names}, namespace="ml")
+    found = beside(convert_objects(objects, values=values, namespace="ml"))
+    bases = [(new["kind"], new["spec"]) for new in found]
+    secrets: Json = [{"name": "only-in-ml"}]
+    assert bases == [
+        ("AIMClusterModel", {"image": "r/i:1"}),
+        ("AIMModel", {"image": "r/i:1", "imagePullSecrets": secrets}),
+    ]
