@@ -7,7 +7,13 @@ from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, new_object
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
-from aim_template_migration.mapping.recipes.images import base_model, image_model_name, is_reference, share_with_base
+from aim_template_migration.mapping.recipes.images import (
+    BaseModel,
+    base_model,
+    image_model_name,
+    is_reference,
+    share_with_base,
+)
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _MODEL: Path = ("spec", "model")
@@ -32,7 +38,8 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     known = context.model_of_image(draft.namespace, image, cluster=False)
     if given not in ("", get_str(known, "metadata", "name")):
         known = None
-    known = known or context.written_model(AIM_MODEL, draft.namespace, image, given)
+    written = None if known else context.written_model(AIM_MODEL, draft.namespace, image, given)
+    known = known or written
     name = given or get_str(known, "metadata", "name") or ""
     if not name and not is_reference(image):
         draft.leave(
@@ -43,7 +50,10 @@ def _image(draft: Draft, context: Context, image: str) -> None:
         draft.put((*_MODEL, "name"), {})  # which servers refuse, where they would take the image alone
         return
     name = name or image_model_name(image)
-    if known is None:
+    if known is not None:
+        base = BaseModel({"name": name}, known, is_written=written is not None)
+        share_with_base(draft, base, _COPIED)
+    else:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
         known = beside.value
         context.note_model(image, known)

@@ -31,3 +31,30 @@ def test_a_cluster_scoped_base_model_is_none_of_a_namespace() -> None:
         ("AIMClusterModel", {"image": "r/i:1"}),
         ("AIMModel", {"image": "r/i:1", "imagePullSecrets": secrets}),
     ]
+
+
+def test_the_model_of_an_image_gets_what_all_its_services_state() -> None:
+    spec: JsonObject = {"model": {"image": "r/i:1"}, "template": {"name": "t"}}
+    first: JsonObject = {**spec, "imagePullSecrets": [{"name": "s1"}], "serviceAccountName": "sa1"}
+    second: JsonObject = {**spec, "imagePullSecrets": [{"name": "s2"}], "serviceAccountName": "sa2"}
+    second["runtimeConfigName"] = "rc"
+    drafts = convert_objects([made("AIMService", "a", first, "ml"), made("AIMService", "b", second, "ml")])
+    (model,) = beside(drafts)
+    secrets: Json = [{"name": "s1"}, {"name": "s2"}]
+    expected: JsonObject = {"image": "r/i:1", "imagePullSecrets": secrets, "serviceAccountName": "sa1"}
+    assert model["spec"] == {**expected, "runtimeConfigName": "rc"}
+    last = drafts[1]
+    assert last is not None
+    assert last.get("spec", "imagePullSecrets") == [{"name": "s2"}]
+    assert [note.near for note in last.notes if "states otherwise" in note.message] == [("spec", "serviceAccountName")]
+
+
+def test_a_model_of_the_input_stays_and_what_it_lacks_is_said() -> None:
+    spec: JsonObject = {"model": {"image": "r/i:1"}, "template": {"name": "t"}, "imagePullSecrets": [{"name": "s1"}]}
+    model, service = convert_objects(
+        [made("AIMModel", "m", {"image": "r/i:1"}, "ml"), made("AIMService", "a", spec, "ml")]
+    )
+    assert model is not None
+    assert service is not None
+    assert model.get("spec") == {"image": "r/i:1"}
+    assert any(note.near == ("spec", "imagePullSecrets") for note in service.notes)
