@@ -1,9 +1,9 @@
 """Conversion of manifest files: their objects by the recipes, their text by edits (pure)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from aim_api.tree import JsonObject, Key, field_path
+from aim_api.tree import JsonObject, Key, field_path, get_str
 from aim_template_migration.documents.conversion import (
     KIND,
     SCHEMA_URI,
@@ -22,10 +22,11 @@ from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.refusals import unexplained
 from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
-from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, no_models_live, nothing_live
+from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, id_in, no_models_live, nothing_live
 from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.ledger import Gap
+from aim_template_migration.mapping.recipes.places import places_of
 
 _OLD_PATCH = "this patches an object at v1alpha1, and stays as it is; write it anew for the converted object"
 
@@ -99,6 +100,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         inline=options.inline,
         namespace=options.namespace,
         patches=patches,
+        places=_places(files, located, patches, options.namespace),
     )
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
     writer = LedgerWriter(files, losses_only=options.losses_only)
@@ -112,6 +114,19 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         writer.note(item, path, sentence)
     converted = write_changes(files, located, changes, writer)
     return Conversion(converted, writer.ledger())
+
+
+def _places(
+    files: Sequence[ManifestFile], located: Sequence[Located], patches: Collection[int], namespace: str
+) -> list[str]:
+    """Return for each object the directory of a cluster or environment that it stands in."""
+    files_by_id: dict[str, list[str]] = {}
+    for number, item in enumerate(located):
+        value = item.place.value
+        if number not in patches and is_aim_object(value) and get_str(value, "metadata", "name"):
+            files_by_id.setdefault(id_in(value, namespace), []).append(files[item.file].name)
+    places = places_of([file.name for file in files], files_by_id)
+    return [places[item.file] for item in located]
 
 
 def write_changes(

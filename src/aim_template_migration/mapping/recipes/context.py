@@ -1,6 +1,6 @@
 """What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 
@@ -19,6 +19,7 @@ from aim_api.kinds import (
 from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.mapping.profile import Source
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, object_id
+from aim_template_migration.mapping.recipes.places import are_apart
 
 VALUE_FIELDS: Mapping[str, frozenset[str]] = {
     "AIMService": frozenset({"aimId", "baseImage", "baseModelName", "modelName", "profileName"}),
@@ -99,23 +100,27 @@ def id_in(value: JsonObject, default: str) -> str:
     return object_id(kind, in_namespace(kind, namespace, default), get_str(value, "metadata", "name") or "")
 
 
+_Placed = tuple[str, JsonObject]
+"""An object and its place."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     """Objects of the input by what they are looked up by; the namespace is empty for cluster-scoped kinds."""
 
     namespace: str
     by_name: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
-    image_models: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
+    image_models: dict[tuple[str, str, str], list[_Placed]] = field(default_factory=dict)
     templates: dict[tuple[str, str, str], list[JsonObject]] = field(default_factory=dict)
 
-    def add(self, value: JsonObject) -> None:
+    def add(self, value: JsonObject, place: str) -> None:
         """Add an object; of several that are looked up by the same words the first counts."""
         kind = get_str(value, "kind") or ""
         namespace = in_namespace(kind, get_str(value, "metadata", "namespace") or "", self.namespace)
         self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), value)
         image, model = get_str(value, "spec", "image"), get_str(value, "spec", "modelName")
         if image and is_image_model(value):
-            self.image_models.setdefault((kind, namespace, image), value)
+            self.image_models.setdefault((kind, namespace, image), []).append((place, value))
         if model:
             self.templates.setdefault((kind, namespace, model), []).append(value)
 
@@ -133,8 +138,7 @@ class Context:
 
     def __init__(
         self,
-        objects: Iterable[JsonObject],
-        drafts: Iterable[Draft] = (),
+        drafts: Iterable[Draft],
         *,
         values: Values | None = None,
         live: Live = nothing_live,
@@ -147,18 +151,17 @@ class Context:
         self.inline = inline
         self.namespace = namespace
         self._live_models = live_models
-        self.written_models: dict[tuple[str, str, str], list[JsonObject]] = {}
+        self.written_models: dict[tuple[str, str, str], list[_Placed]] = {}
         self._index = _Index(namespace)
-        for value in objects:
-            self._index.add(value)
         self._drafts: dict[tuple[str, str, str], list[Draft]] = {}
         for draft in drafts:
+            self._index.add(draft.source, draft.place)
             if draft.gaps:
                 continue  # it stays as it is, and so it gives no profile
             kind = get_str(draft.source, "kind") or ""
             key = (kind, in_namespace(kind, draft.namespace, namespace), draft.name)
             self._drafts.setdefault(key, []).append(draft)
-        self._profiles_beside: dict[str, list[Beside]] = {}
+        self._profiles_beside: dict[str, list[tuple[str, Beside]]] = {}
 
     def find(self, kinds: Iterable[Kind], namespace: str, name: str) -> Source | None:
         """Return an object by name, of the first kind that has one: of the input, else of the cluster."""
@@ -176,13 +179,15 @@ class Context:
         found = (self.find((kind,), namespace, name) for kind in (AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG))
         return tuple(config for config in found if config is not None)
 
-    def model_of_image(self, namespace: str, image: str, *, cluster: bool) -> JsonObject | None:
-        """Return a model that onboards an image and nothing else: of the input, else of the cluster."""
+    def model_of_image(self, draft: Draft, image: str, *, cluster: bool) -> JsonObject | None:
+        """Return a model that onboards an image for a draft and nothing else: of the input, else of the cluster."""
         kinds = (AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL)
-        found = (self._index.image_models.get((kind.name, self._own(kind, namespace), image)) for kind in kinds)
-        return next((model for model in found if model is not None), None) or next(
-            self._live_models_of(kinds, namespace, image), None
-        )
+        for kind in kinds:
+            placed = self._index.image_models.get((kind.name, self._own(kind, draft.namespace), image), ())
+            for place, model in placed:
+                if not are_apart(place, draft.place):
+                    return model
+        return next(self._live_models_of(kinds, draft.namespace, image), None)
 
     def _live_models_of(self, kinds: Iterable[Kind], namespace: str, image: str) -> Iterator[JsonObject]:
         """Yield the models of an image in the cluster, except those of which the input has another form."""
@@ -192,16 +197,17 @@ class Context:
                 if known is None and get_str(model, "spec", "image") == image and is_image_model(model):
                     yield model
 
-    def written_model(self, kind: Kind, namespace: str, image: str, name: str = "") -> JsonObject | None:
-        """Return a model of an image that was written so far, of a kind, and of a name where one is given."""
-        models = self.written_models.get((kind.name, self._own(kind, namespace), image), ())
+    def written_model(self, kind: Kind, draft: Draft, image: str, name: str = "") -> JsonObject | None:
+        """Return a model of an image that was written so far for a draft, of a kind, and of a name if one is given."""
+        placed = self.written_models.get((kind.name, self._own(kind, draft.namespace), image), ())
+        models = (model for place, model in placed if not are_apart(place, draft.place))
         return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
 
-    def note_model(self, image: str, model: JsonObject) -> None:
-        """Take note of a model of an image that a conversion writes."""
+    def note_model(self, draft: Draft, image: str, model: JsonObject) -> None:
+        """Take note of a model of an image that the conversion of a draft writes."""
         kind = get_str(model, "kind") or ""
         namespace = in_namespace(kind, get_str(model, "metadata", "namespace") or "", self.namespace)
-        self.written_models.setdefault((kind, namespace, image), []).append(model)
+        self.written_models.setdefault((kind, namespace, image), []).append((draft.place, model))
 
     def apart(self) -> "Context":
         """Return a context of the same knowledge, of which nothing that is noted or changed there comes back here."""
@@ -214,38 +220,39 @@ class Context:
         kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
         return self._index.templates.get((kind.name, self._own(kind, namespace), model), [])
 
-    def profile_is_written(self, namespace: str, name: str) -> bool:
-        """Return whether the output has a profile of this name."""
-        return self.profile((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), namespace, name) is not None
+    def profile_is_written(self, draft: Draft, name: str) -> bool:
+        """Return whether the output has a profile of this name for a draft."""
+        return bool(self.profiles((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), draft, name))
 
-    def profile(self, kinds: Iterable[Kind], namespace: str, name: str) -> Draft | Beside | None:
-        """Return what gives a profile of this name: the conversion of an input, of the first kind that has one.
+    def profiles(self, kinds: Iterable[Kind], draft: Draft, name: str) -> list[Draft | Beside]:
+        """Return what gives profiles of this name for a draft: the conversions of an input, by kind.
 
-        Where there is none, a profile counts that a conversion writes beside.
+        Profiles that a conversion writes beside come after them.
         """
-        return next(self._profiles(kinds, namespace, name), None)
+        namespace, kinds = draft.namespace, tuple(kinds)
+        keys = [(kind.name, self._own(kind, namespace), name) for kind in kinds]
+        found: list[Draft | Beside] = []
+        for key in keys:
+            found += [one for one in self._drafts.get(key, ()) if not are_apart(one.place, draft.place)]
+        for key in keys:
+            beside = self._profiles_beside.get(object_id(*key), ())
+            found += [made for place, made in beside if not are_apart(place, draft.place)]
+        return found
 
-    def profiles_differ(self, kinds: Iterable[Kind], namespace: str, name: str) -> bool:
-        """Return whether the output has several profiles of one name that are no copies of one template.
+    @staticmethod
+    def profiles_differ(found: Sequence[Draft | Beside]) -> bool:
+        """Return whether several profiles of one name are no copies of one template.
 
-        Nothing says which of them is meant. Templates of one name are copies, of which the first counts.
+        Nothing says which of them is meant. Templates of one name are copies.
         """
-        found = list(self._profiles(kinds, namespace, name))
         templates = (AIM_SERVICE_TEMPLATE.name, AIM_CLUSTER_SERVICE_TEMPLATE.name)
         copies = all(isinstance(one, Draft) and get_str(one.source, "kind") in templates for one in found)
         return len(found) > 1 and not copies
 
-    def _profiles(self, kinds: Iterable[Kind], namespace: str, name: str) -> Iterator[Draft | Beside]:
-        kinds = tuple(kinds)
-        for kind in kinds:
-            yield from self._drafts.get((kind.name, self._own(kind, namespace), name), ())
-        for kind in kinds:
-            yield from self._profiles_beside.get(object_id(kind.name, self._own(kind, namespace), name), ())
-
-    def know(self, beside: Iterable[Beside]) -> None:
+    def know(self, draft: Draft) -> None:
         """Take note of objects that a conversion writes beside."""
-        for made in beside:
-            self._profiles_beside.setdefault(id_in(made.value, self.namespace), []).append(made)
+        for made in draft.beside:
+            self._profiles_beside.setdefault(id_in(made.value, self.namespace), []).append((draft.place, made))
 
     def _named(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
         return self._index.by_name.get((kind.name, self._own(kind, namespace), name))

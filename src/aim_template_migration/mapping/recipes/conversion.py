@@ -34,6 +34,7 @@ from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
 from aim_template_migration.mapping.recipes.patches import convert_patch
+from aim_template_migration.mapping.recipes.places import are_apart
 from aim_template_migration.mapping.recipes.service import convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
 from aim_template_migration.mapping.recipes.template_cache import convert_template_cache
@@ -96,6 +97,7 @@ def convert_objects(
     inline: bool = False,
     namespace: str = "",
     patches: Collection[int] = (),
+    places: Sequence[str] = (),
 ) -> list[Draft | None]:
     """Convert objects; what is foreign to the AIM API is None.
 
@@ -107,16 +109,17 @@ def convert_objects(
         inline: put base image and derived profiles of a custom model into one AIMModel.
         namespace: the namespace of objects that state none, empty where it is not known.
         patches: numbers of the objects that are parts of others, which Kustomize puts together.
+        places: for each object the directory of a cluster or environment that it stands in; all are in one where none
+            are given.
     """
-    drafts = [_draft(value) for value in objects]
+    drafts = [_draft(value, place) for value, place in zip(objects, places or [""] * len(objects), strict=True)]
     known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
-    own = (value for number, value in enumerate(objects) if is_aim_object(value) and number not in patches)
-    context = Context(own, known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
+    context = Context(known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
     for kind, recipe in _RECIPES:
         for draft in known:
             if get_str(draft.source, "kind") == kind and not draft.gaps:
                 recipe(draft, context)
-                context.know(draft.beside)
+                context.know(draft)
     services = [draft for draft in known if get_str(draft.source, "kind") == AIM_SERVICE.name]
     for number in sorted(patches):
         part = drafts[number]
@@ -132,34 +135,47 @@ def convert_objects(
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:
     """Say where a conversion writes an object that stands elsewhere as well, since the later of the two would win."""
-    stands = {
-        id_in(draft.value, namespace) for draft in drafts if draft.id == id_of(draft.source) and not draft.removed
-    }
+    stands: dict[str, list[_Standing]] = {}
+    for draft in drafts:
+        if draft.id == id_of(draft.source) and not draft.removed:
+            stands.setdefault(id_in(draft.value, namespace), []).append((draft, draft.value))
     for draft in drafts:
         made = [beside.value for beside in draft.beside]
         if draft.id != id_of(draft.source):
             made.append(draft.value)
         for value in made:
             name = id_in(value, namespace)
-            if name in stands and get_str(value, "metadata", "name"):
+            others = stands.setdefault(name, [])
+            if get_str(value, "metadata", "name") and any(_collide((draft, value), other) for other in others):
                 message = f"{name} is written twice, and kubectl would keep the later of the two; rename one of them"
                 draft.need(("metadata", "name"), message, near=("metadata", "name"), object_=name)
-            stands.add(name)
+            others.append((draft, value))
 
 
-def _draft(value: JsonObject) -> Draft | None:
+_Standing = tuple[Draft, JsonObject]
+"""A conversion and an object of its output."""
+
+
+def _collide(one: _Standing, other: _Standing) -> bool:
+    """Return whether one of two objects of one id would be lost: they are no copies, and no clusters' own."""
+    (draft, value), (rival, standing) = one, other
+    copies = draft is not rival and id_of(draft.source) == id_of(rival.source) and value == standing
+    return not copies and not are_apart(draft.place, rival.place)
+
+
+def _draft(value: JsonObject, place: str) -> Draft | None:
     if not is_aim_object(value):
         return None
     kind, version = get_str(value, "kind") or "", (get_str(value, "apiVersion") or "").partition("/")[2]
     table = TABLES.get(kind)
     known = _KNOWN.get(kind)
     if known is not None and version in _versions(kind):
-        draft = Draft(value, table or _AT_V1ALPHA2)
+        draft = Draft(value, table or _AT_V1ALPHA2, place)
         passive = table is None or table is _AT_V1ALPHA2
         draft.unchanged = passive or not get_map(value, "spec")
         _name_wrong_parts(draft)
         return draft
-    draft = Draft(value, table or _AT_V1ALPHA2)
+    draft = Draft(value, table or _AT_V1ALPHA2, place)
     draft.unchanged = True
     draft.need(("kind",), f"{get_str(value, 'apiVersion')} {kind} is not known, so it stays as it is", near=("kind",))
     return draft

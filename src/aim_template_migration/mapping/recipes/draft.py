@@ -61,10 +61,12 @@ class Draft:
         beside: objects that are written beside it.
         gaps: values that are needed and not known.
         notes: what a person should know.
+        place: the directory of a cluster or environment that the object stands in, empty where it is in none.
     """
 
-    def __init__(self, source: JsonObject, table: FateTable) -> None:
+    def __init__(self, source: JsonObject, table: FateTable, place: str = "") -> None:
         self.source = source
+        self.place = place
         self.value: JsonObject = {key: copied(item) for key, item in source.items()}
         self.removed = False
         self.unchanged = False
@@ -93,7 +95,7 @@ class Draft:
 
     def like(self, source: JsonObject) -> "Draft":
         """Return a draft of another object of the same kind, or of the same object anew."""
-        return Draft(source, self._table)
+        return Draft(source, self._table, self.place)
 
     def given(self, *path: str | int) -> Json:
         """Return a value of the input."""

@@ -74,12 +74,12 @@ def base_model(draft: Draft, context: Context, image: str, place: Path, *, clust
     wanted = context.values.text(draft.source, "baseImage") or image
     name = context.values.text(draft.source, "baseModelName")
     namespace = "" if cluster else draft.namespace
-    known = context.model_of_image(namespace, wanted, cluster=cluster) if wanted else None
+    known = context.model_of_image(draft, wanted, cluster=cluster) if wanted else None
     if known is not None and name in ("", get_str(known, "metadata", "name")):
         _account_image(draft, place, image, wanted, id_of(known))
         return BaseModel({"name": get_str(known, "metadata", "name") or ""}, known)
     kind = AIM_CLUSTER_MODEL if cluster else AIM_MODEL
-    written = context.written_model(kind, namespace, wanted, name) if wanted else None
+    written = context.written_model(kind, draft, wanted, name) if wanted else None
     if written is not None:
         _account_image(draft, place, image, wanted, id_of(written))
         return BaseModel({"name": get_str(written, "metadata", "name") or ""}, written, is_written=True)
@@ -88,7 +88,7 @@ def base_model(draft: Draft, context: Context, image: str, place: Path, *, clust
         beside.origins["spec", "image"] = place
     _account_image(draft, place, image, wanted, beside.id)
     if name:
-        context.note_model(wanted, beside.value)
+        context.note_model(draft, wanted, beside.value)
         return BaseModel({"name": name}, beside.value, beside, is_written=True)
     draft.need(
         ("metadata", "name"),

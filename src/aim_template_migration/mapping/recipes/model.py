@@ -66,8 +66,8 @@ def _sources(draft: Draft, context: Context, *, cluster: bool) -> None:
     templates = context.templates_of(draft.namespace, draft.name, cluster=cluster)
     names = [get_str(item, "metadata", "name") or "" for item in templates]
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
-    made = [context.profile(kinds, draft.namespace, name) for name in names]
-    profiles = [*(found.value for found in made if found), *(beside.value for beside in draft.beside)]
+    made = [found for name in names for found in context.profiles(kinds, draft, name)]
+    profiles = [*(found.value for found in made), *(beside.value for beside in draft.beside)]
     having = [id_of(profile) for profile in profiles if get(profile, *path) == draft.given(*path)]
     if not having:
         draft.leave(
@@ -91,12 +91,13 @@ def _default_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     if not isinstance(name, str):
         return
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
-    profile = context.profile(kinds, draft.namespace, name)
-    if profile is None:
+    profiles = context.profiles(kinds, draft, name)
+    if not profiles:
         draft.leave(
             path, "the default is marked on the profile, which the input does not have", "set spec.primary of it"
         )
         return
-    profile.put(("spec", "primary"), True)
+    for profile in profiles:
+        profile.put(("spec", "primary"), True)
     draft.drop(path)
-    draft.account(path, profile.id, ("spec", "primary"), fate=Fate.RENAMED)
+    draft.account(path, profiles[0].id, ("spec", "primary"), fate=Fate.RENAMED)

@@ -83,7 +83,7 @@ def _by_name(draft: Draft, context: Context, name: str, *, whole: bool) -> None:
             "a profile is chosen by name or by selector, and template.name gives the name",
             "remove spec.template.selectionCriteria, or remove the name and use spec.profile.selector",
         )
-    if not context.profile_is_written(draft.namespace, name):
+    if not context.profile_is_written(draft, name):
         draft.note(
             (*_TEMPLATE, "name"),
             f"a profile is assumed to be named like its template; verify that the profile {name} exists",

@@ -35,10 +35,10 @@ def convert_service_model(draft: Draft, context: Context) -> None:
 def _image(draft: Draft, context: Context, image: str) -> None:
     path: Path = (*_MODEL, "image")
     given = context.values.text(draft.source, "modelName")
-    known = context.model_of_image(draft.namespace, image, cluster=False)
+    known = context.model_of_image(draft, image, cluster=False)
     if given not in ("", get_str(known, "metadata", "name")):
         known = None
-    written = None if known else context.written_model(AIM_MODEL, draft.namespace, image, given)
+    written = None if known else context.written_model(AIM_MODEL, draft, image, given)
     known = known or written
     name = given or get_str(known, "metadata", "name") or ""
     if not name and not is_reference(image):
@@ -56,7 +56,7 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     else:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
         known = beside.value
-        context.note_model(image, known)
+        context.note_model(draft, image, known)
         draft.beside.append(beside)
         for field in _COPIED:
             if draft.has("spec", field):

@@ -20,20 +20,16 @@ _KEPT_ELSEWHERE = ("labels", "annotations")
 def convert_template_cache(draft: Draft, context: Context) -> None:
     """Enable caching on the profile of the cached template and drop the cache, or say what is missing for that."""
     spec = get_map(draft.source, "spec")
-    profile, obstacle, advice = _profile(draft, context, spec)
-    if profile is None or obstacle:
+    profiles, obstacle, advice = _profiles(draft, context, spec)
+    if not profiles or obstacle:
         draft.account(
             ("apiVersion",), draft.id, ("apiVersion",), fate=Fate.MAPPED, reason="it stays until that is decided"
         )
         draft.leave(("spec",), obstacle, advice)
         return
-    if get(profile.value, *_CACHING, "enabled") is False:
-        message = f"spec.caching.enabled: false of {profile.id} becomes true, since this cache asks for it"
-        draft.note(("spec", "templateName"), message)
-    profile.put((*_CACHING, "enabled"), True)
-    if isinstance(profile, Draft) and profile.given(*_CACHING, "enabled") is not True:
-        reason = f"the cache {draft.name} of the template asks for it"
-        profile.account((*_CACHING, "enabled"), profile.id, (*_CACHING, "enabled"), fate=Fate.TYPED, reason=reason)
+    for one in profiles:
+        _enable(draft, one)
+    profile = profiles[0]
     draft.removed = True
     note_leaving(draft)
     target: Path = (*_CACHING, "enabled")
@@ -48,35 +44,46 @@ def convert_template_cache(draft: Draft, context: Context) -> None:
         draft.account(("spec", name), profile.id, target, fate=Fate.RENAMED)
     draft.account(("spec", "mode"), "", (), fate=Fate.DEFAULTED, reason="a profile's own cache is shared")
     draft.account(("spec", "runtimeConfigName"), "", (), fate=Fate.DEFAULTED, reason="it names the default")
-    _environment(draft, profile, spec)
+    for one in profiles:
+        _environment(draft, one, spec)
     for name in _UNREAD:
         draft.account(("spec", name), "", (), fate=Fate.DEFAULTED)
     _without_place(draft, spec)
 
 
-def _profile(draft: Draft, context: Context, spec: JsonObject) -> tuple[Draft | Beside | None, str, str]:
-    """Return the profile of the cached template, and what keeps caching from being enabled on it, with advice."""
+def _enable(draft: Draft, profile: Draft | Beside) -> None:
+    if get(profile.value, *_CACHING, "enabled") is False:
+        message = f"spec.caching.enabled: false of {profile.id} becomes true, since this cache asks for it"
+        draft.note(("spec", "templateName"), message)
+    profile.put((*_CACHING, "enabled"), True)
+    if isinstance(profile, Draft) and profile.given(*_CACHING, "enabled") is not True:
+        reason = f"the cache {draft.name} of the template asks for it"
+        profile.account((*_CACHING, "enabled"), profile.id, (*_CACHING, "enabled"), fate=Fate.TYPED, reason=reason)
+
+
+def _profiles(draft: Draft, context: Context, spec: JsonObject) -> tuple[list[Draft | Beside], str, str]:
+    """Return the profiles of the cached template, and what keeps caching from being enabled on them, with advice."""
     name, scope = get_str(spec, "templateName") or "", get_str(spec, "templateScope") or "Unknown"
     where = f" in the namespace {draft.namespace}" if draft.namespace else ""
     request = f"set spec.caching.enabled: true on the AIMProfile {name}{where}, then remove this cache"
     if not name:
-        return None, "the cache names no template", "remove it, or state spec.templateName"
-    found = context.profile(NAMESPACED_PROFILES, draft.namespace, name) if scope != "Cluster" else None
-    if found is None and (scope == "Cluster" or context.profile(CLUSTER_PROFILES, draft.namespace, name)):
+        return [], "the cache names no template", "remove it, or state spec.templateName"
+    found = context.profiles(NAMESPACED_PROFILES, draft, name) if scope != "Cluster" else []
+    if not found and (scope == "Cluster" or context.profiles(CLUSTER_PROFILES, draft, name)):
         advice = "let the services that use the profile make the cache, or enable caching on a profile in the namespace"
-        return None, "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
-    if found is None:
-        return None, f"the input has no template and no profile {name}", request
-    return found, *_obstacle(draft, context, found, spec)
+        return [], "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
+    if not found:
+        return [], f"{draft.place or 'the input'} has no template and no profile {name}", request
+    if context.profiles_differ(found):
+        advice = "rename one of them, so that the cache belongs to one"
+        return found, f"the input gives several profiles {name}, and nothing says which of them was cached", advice
+    obstacles = (_obstacle(one, spec) for one in found)
+    return found, *next((obstacle for obstacle in obstacles if any(obstacle)), ("", ""))
 
 
-def _obstacle(draft: Draft, context: Context, found: Draft | Beside, spec: JsonObject) -> tuple[str, str]:
+def _obstacle(found: Draft | Beside, spec: JsonObject) -> tuple[str, str]:
     """Return what keeps a profile from getting the cache, with advice; both are empty where nothing does."""
     profile = found.value
-    name = get_str(spec, "templateName") or ""
-    if context.profiles_differ(NAMESPACED_PROFILES, draft.namespace, name):
-        advice = "rename one of them, so that the cache belongs to one"
-        return f"the input gives several profiles {name}, and nothing says which of them was cached", advice
     sound = isinstance(profile.get("spec", {}), dict) and _is_sound(get(profile, *_CACHING))
     if not sound or not _is_sound({"env": spec.get("env")}):
         obstacle = "a profile has an object as its spec, and environments of downloads are lists of variables"

@@ -62,10 +62,10 @@ class TestACacheWithSeveralProfiles:
         }
         assert found.value == profile
 
-    def test_of_two_templates_of_one_name_it_goes_to_the_first(self) -> None:
+    def test_copies_of_one_template_get_it_all(self) -> None:
         first, second, gone = converted([template(), template(), cache("c")])
         assert gone.removed
-        assert [draft.get("spec", "caching") for draft in (first, second)] == [{"enabled": True}, None]
+        assert [draft.get("spec", "caching") for draft in (first, second)] == [{"enabled": True}] * 2
 
 
 class TestTwoCachesOfOneTemplate:
