@@ -110,7 +110,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
             writer.add_needs(item, () if number in patches else unexplained(draft))
     for item, path in old_patches(files, located):
         writer.add_needs(item, [Gap(id_of(item.place.value), path, path, _OLD_PATCH)])
-    for item, path, sentence in remarks(files, located):
+    for item, path, sentence in remarks(files, located, patches):
         writer.note(item, path, sentence)
     converted = write_changes(files, located, changes, writer)
     return Conversion(converted, writer.ledger())

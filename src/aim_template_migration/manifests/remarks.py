@@ -1,6 +1,6 @@
 """What is to be known about an input as a whole: objects that stand twice, templates, and what a Kustomization does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from aim_api.kinds import AIM_GROUP, AIM_SERVICE, AIM_TEMPLATE_CACHE, LEGACY_VERSION
 from aim_api.tree import JsonObject, Key, get_str, leaves
@@ -16,10 +16,12 @@ Remark = tuple[Located, tuple[Key, ...], str]
 """An object, a field of it, and a sentence."""
 
 
-def remarks(files: Sequence[ManifestFile], located: Sequence[Located]) -> Iterator[Remark]:
-    """Yield what is to be known, in the order of the input."""
+def remarks(
+    files: Sequence[ManifestFile], located: Sequence[Located], patches: Collection[int] = ()
+) -> Iterator[Remark]:
+    """Yield what is to be known, in the order of the input; patches, by number, are parts and stand for no object."""
     if any(_is_legacy(item.place.value) for item in located):
-        yield from _standing_twice(files, located)
+        yield from _standing_twice(files, [item for number, item in enumerate(located) if number not in patches])
     templated = {number for number, file in enumerate(files) if TEMPLATE_MARK in file.manifest.text}
     for item in located:
         if is_aim_object(item.place.value):

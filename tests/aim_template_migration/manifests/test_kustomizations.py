@@ -144,3 +144,12 @@ def test_a_patch_that_a_kustomization_holds_itself_is_to_be_written_anew(field: 
     assert line.endswith("stays as it is; write it anew for the converted object")
     files["kustomization.yaml"] = files["kustomization.yaml"].replace("v1alpha1", "v1alpha2")
     assert to_decide(convert(files)) == []
+
+
+def test_a_patch_is_no_second_object() -> None:
+    model = HEAD.format("AIMModel", "{image: 'x/y:1'}")
+    files = {"kustomization.yaml": PATCHED, "p/x.yaml": model, "base/m.yaml": model}
+    notes = [note.message for note in convert(files).ledger.notes]
+    assert not [message for message in notes if "stands at" in message]
+    del files["kustomization.yaml"]
+    assert [note.message for note in convert(files).ledger.notes if "stands at p/x.yaml:1 as well" in note.message]
