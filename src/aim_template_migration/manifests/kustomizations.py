@@ -50,6 +50,15 @@ def patches_of(files: Sequence[ManifestFile], located: Sequence[Located]) -> fro
     return frozenset(number for number, item in enumerate(located) if item.file in patching)
 
 
+def stated_by_patch(value: JsonObject) -> JsonObject:
+    """Return what a patch sets: without what it removes by null, and without directives such as ``$patch``."""
+    return {
+        key: stated_by_patch(item) if isinstance(item, dict) else item
+        for key, item in value.items()
+        if item is not None and not key.startswith("$")
+    }
+
+
 def _paths(value: JsonObject) -> Iterator[str]:
     for field in CHANGES:
         for patch in get_list(value, field):

@@ -10,8 +10,9 @@ from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
 from aim_schema.errors import BLOCKING, REQUIRED, ROOT, TYPE_INVALID
 from aim_template_migration.manifests.advice import advice_for
+from aim_template_migration.manifests.kustomizations import patches_of, stated_by_patch
 from aim_template_migration.manifests.list_rules import UNKNOWN_KIND, is_aim_kind
-from aim_template_migration.manifests.located import ManifestFile
+from aim_template_migration.manifests.located import ManifestFile, located_objects
 from aim_template_migration.manifests.metadata_rules import UNKNOWN_FIELD, metadata_findings
 from aim_template_migration.manifests.objects import ObjectPlace, objects_of
 from aim_template_migration.manifests.traps import equivalent_of, removed_fields, trap_of
@@ -19,6 +20,10 @@ from aim_template_migration.manifests.violations import Level, Validation, Viola
 from aim_template_migration.manifests.whole_files import file_findings
 
 LEGACY = "LegacyVersion"
+PATCH = "KustomizePatch"
+_IS_PATCH = "a Kustomization names this a patch, so that only its fields and their types are checked"
+_OF_A_PART = (BLOCKING - {REQUIRED}) | {UNKNOWN_FIELD}
+"""Reasons that hold of a part of an object, whatever the rest of it is."""
 
 _REPLACED = {
     "AIMServiceTemplate": "AIMProfile",
@@ -48,10 +53,12 @@ class Definition:
 
 
 def validate_files(files: Sequence[ManifestFile]) -> Validation:
-    """Validate the objects of files."""
+    """Validate the objects of files; of the patches of a Kustomization what can be said of a part."""
+    located = located_objects(files)
+    patching = {located[number].file for number in patches_of(files, located)}
     violations: list[Violation] = []
     objects = others = refused = 0
-    for file in files:
+    for number, file in enumerate(files):
         around = file_findings(file, _misfits)
         found = around.violations
         for place in objects_of(file.manifest):
@@ -59,7 +66,7 @@ def validate_files(files: Sequence[ManifestFile]) -> Validation:
                 others += 1
                 continue
             objects += 1
-            own = list(_Object(file, place).violations())
+            own = list(_Object(file, place).violations(part=number in patching))
             found += own
             refused += place.document in around.refused or any(violation.level == "error" for violation in own)
         violations += sorted(found, key=lambda violation: (violation.line, violation.column))
@@ -132,22 +139,27 @@ class _Object:
         self._kind = get_str(place.value, "kind") or ""
         self._version = (get_str(place.value, "apiVersion") or "").partition("/")[2]
 
-    def violations(self) -> Iterator[Violation]:
+    def violations(self, *, part: bool) -> Iterator[Violation]:
         found = definition(self._kind, self._version)
         if found is None:
             yield self._unserved()
             return
-        for bad in metadata_findings(self._value):
-            yield violation_at(
-                self._file, self._place, bad.path, bad.reason, bad.message, field=bad.field, equivalent=bad.advice
-            )
-        unknown, errors = server_errors(self._value, found)
+        value = stated_by_patch(self._value) if part else self._value
+        for bad in metadata_findings(value):
+            if not part or bad.reason in _OF_A_PART:
+                yield violation_at(
+                    self._file, self._place, bad.path, bad.reason, bad.message, field=bad.field, equivalent=bad.advice
+                )
+        unknown, errors = server_errors(value, found)
+        if part:
+            yield self._at("kind", PATCH, _IS_PATCH, "validate what kustomize build gives", level="note")
+            errors = [error for error in errors if error.reason in _OF_A_PART]
         for field in unknown:
             if not field.startswith("metadata."):
                 advice = advice_for(self._kind, field, found.open_api)
                 yield self._at(field, UNKNOWN_FIELD, f'unknown field "{field}"', advice)
         yield from (self._refused(error) for error in errors)
-        if self._version != LEGACY_VERSION and any(error.reason in BLOCKING for error in errors):
+        if self._version != LEGACY_VERSION and (part or any(error.reason in BLOCKING for error in errors)):
             yield from self._removed({error.field for error in errors})
         if self._version == LEGACY_VERSION:
             yield from self._legacy()

@@ -8,6 +8,7 @@ from aim_template_migration.manifests.converting import Conversion, convert_file
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
+from aim_template_migration.manifests.validating import validate_files
 from tests.aim_template_migration.manifests.kubectl import built_by_kustomize
 
 HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {{name: s}}\nspec: {}\n"
@@ -153,3 +154,38 @@ def test_a_patch_is_no_second_object() -> None:
     assert not [message for message in notes if "stands at" in message]
     del files["kustomization.yaml"]
     assert [note.message for note in convert(files).ledger.notes if "stands at p/x.yaml:1 as well" in note.message]
+
+
+SOUND = HEAD.replace("v1alpha1", "v1alpha2")
+
+
+def judged(patch: str, *, named: bool = True) -> list[tuple[str, str, str]]:
+    """Return what validate says of a patch."""
+    files = {
+        "kustomization.yaml": PATCHED if named else "resources: [p/x.yaml]\n",
+        "p/x.yaml": SOUND.format("AIMService", patch),
+    }
+    found = validate_files([ManifestFile(name, read_manifest(text.encode())) for name, text in files.items()])
+    return [(item.level, item.field, item.reason) for item in found.violations]
+
+
+NOTE = ("note", "kind", "KustomizePatch")
+
+
+@pytest.mark.parametrize("patch", ["{replicas: 2}", "{replicas: null}", "{profile: {name: x}}", "{$patch: delete}"])
+def test_a_patch_is_valid_as_a_part(patch: str) -> None:
+    assert judged(patch) == [NOTE]
+    assert any(level == "error" for level, _, _ in judged("{replicas: 2}", named=False))
+
+
+@pytest.mark.parametrize(
+    ("patch", "field", "reason"),
+    [
+        ("{replica: 2}", "spec.replica", "FieldValueUnknown"),
+        ("{replicas: two}", "spec.replicas", "FieldValueTypeInvalid"),
+        ("{caching: {mode: Sometimes}}", "spec.caching.mode", "FieldValueNotSupported"),
+        ("{template: {name: t}}", "spec.template", "FieldValueForbidden"),
+    ],
+)
+def test_what_no_object_has_is_wrong_in_a_patch_too(patch: str, field: str, reason: str) -> None:
+    assert [(where, why) for level, where, why in judged(patch) if level == "error"] == [(field, reason)]
