@@ -45,7 +45,9 @@ def test_a_patch_gets_no_object_beside_it(first: str, tmp_path: Path) -> None:
     assert not patch.changed
     (line,) = to_decide(conversion)
     assert line.startswith("p/x.yaml:2: AIMModel/y-2-875a7394 kind: Kustomize takes no new object from a patch, so the")
-    assert "write AIMModel/y-2-875a7394 with spec.image: x/y:2 to a file of the resources and convert again" in line
+    assert (
+        "write AIMModel/y-2-875a7394 with spec.image: x/y:2 to a file of the resources and name it in the patch" in line
+    )
     assert "no matches for Id" in built(conversion, tmp_path)  # which is loud
     model = HEAD.format("AIMModel", "{image: 'x/y:2'}").replace("name: s", "name: y-2")
     again = convert({**files, "base/m.yaml": model})

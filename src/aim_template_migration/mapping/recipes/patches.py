@@ -56,7 +56,7 @@ def _new_object(made: Beside) -> str:
     spec = f" with spec.image: {image}" if image else ""
     return (
         "Kustomize takes no new object from a patch, so the patch stays as it is; "
-        f"write {made.id}{spec} to a file of the resources and convert again, "
+        f"write {made.id}{spec} to a file of the resources and name it in the patch, at v1alpha2, "
     )
 
 
