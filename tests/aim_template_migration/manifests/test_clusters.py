@@ -1,5 +1,7 @@
 """An input with a directory for each cluster: none of them gets what only another has."""
 
+import json
+
 import pytest
 
 from aim_api.tree import JsonObject, get, get_str
@@ -9,6 +11,7 @@ from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.recipes.context import Values
 from aim_template_migration.mapping.recipes.places import are_apart, places_of
+from tests.aim_template_migration.mapping.recipes.sound_inputs import SoundInputs
 
 HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {{name: {}, namespace: ml}}\nspec: {}\n"
 SERVICE = HEAD.format("AIMService", "s", "{model: {image: 'a/b:1'}}")
@@ -123,3 +126,15 @@ def test_a_directory_is_not_apart_from_one_above_it() -> None:
     assert are_apart("c1", "c10")
     assert not are_apart("envs/prod", "envs/prod/east")
     assert not are_apart("", "envs")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_copies_in_two_directories_become_what_one_of_them_becomes_alone(seed: int) -> None:
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": SoundInputs(seed).several()})
+    options = Options(inline=seed % 2 == 0, namespace="ml" if seed % 3 else "")
+    alone, both = (
+        convert({"c1/a.json": text}, options),
+        convert(dict.fromkeys(("c1/a.json", "c2/a.json"), text), options),
+    )
+    assert [file.text for file in both.files] == [alone.files[0].text] * 2
+    assert both.ledger.complete == alone.ledger.complete
