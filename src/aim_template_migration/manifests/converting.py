@@ -18,8 +18,8 @@ from aim_template_migration.documents.plan import API_VERSION
 from aim_template_migration.manifests.kustomizations import old_patches, patches_of
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of, located_objects
 from aim_template_migration.manifests.objects import objects_of
-from aim_template_migration.manifests.reading import read_manifest
-from aim_template_migration.manifests.refusals import unexplained
+from aim_template_migration.manifests.reading import Document, read_manifest
+from aim_template_migration.manifests.refusals import refused_items, unexplained
 from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
 from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, id_in, no_models_live, nothing_live
@@ -144,6 +144,8 @@ def write_changes(
     for number, (file, by_document) in enumerate(zip(files, by_file, strict=True)):
         rewritten = rewrite(file.manifest, by_document)
         writer.add_text(number, rewritten)
+        for document in by_document:
+            writer.add_refused_items(file, file.manifest.documents[document])
         converted.append(ConvertedFile(file, rewritten.text))
     return tuple(converted)
 
@@ -228,6 +230,12 @@ class LedgerWriter:
     def fault(self, item: Located, message: str) -> None:
         """Add something that keeps one object from being converted."""
         self._faults.append(LedgerFault(self._files[item.file].name, self._line(item, ()), message))
+
+    def add_refused_items(self, file: ManifestFile, document: Document) -> None:
+        """Add the items for which kubectl refuses a list that was converted."""
+        for path, message in refused_items(document):
+            line = file.manifest.position(document.find(path).node.start).line
+            self._faults.append(LedgerFault(file.name, line, message))
 
     def add_text(self, number: int, rewritten: Rewritten) -> None:
         """Add what could not be kept of the text of a file."""

@@ -8,8 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aim_api.kinds import LEGACY_VERSION
-from aim_api.tree import JsonObject, Key, get_str
+from aim_api.tree import JsonObject, Key, get, get_str
 from aim_schema.errors import ROOT
+from aim_template_migration.manifests.list_rules import list_findings
+from aim_template_migration.manifests.metadata_rules import metadata_findings
+from aim_template_migration.manifests.objects import is_list
+from aim_template_migration.manifests.reading import TEMPLATE_MARK, Document
 from aim_template_migration.manifests.validating import definition, resolve_field, server_errors
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.ledger import Gap, Path
@@ -42,11 +46,27 @@ def unexplained(draft: Draft) -> Iterator[Gap]:
     if draft.value == draft.source and not draft.removed and not draft.beside and not _has_moved_on(draft):
         return
     without_name = any(gap.path == ("metadata", "name") for gap in draft.gaps)
+    said: set[tuple[Path, str]] = set()
     for output in _outputs(draft):
+        for path, message in _bad_metadata(output.value):
+            # What is written beside has the namespace of the object, and so its fault as well.
+            if (path, message) not in said and not any(_overlap(path, known) for known in output.open):
+                said.add((path, message))
+                yield Gap(id_of(output.value), path, path, message)
         for path, message in _refused(output.value):
             refers = without_name and _REFERENCE in path
             if not refers and not any(_overlap(path, known) for known in output.open):
                 yield Gap(id_of(output.value), path, _origin(output, path), message)
+
+
+def refused_items(document: Document) -> Iterator[tuple[Path, str]]:
+    """Yield the items for which kubectl refuses a list, whatever the conversion makes of the others."""
+    value = document.value
+    if isinstance(value, dict) and is_list(value):
+        # An item of another kind than that of the list makes a mixed list of it when it is written.
+        for found in list_findings(value, lambda _kind, _version, _item: []):
+            if found.path[-1] != "kind":
+                yield found.path, f"{found.message}; {found.advice}" if found.advice else found.message
 
 
 def _has_moved_on(draft: Draft) -> bool:
@@ -69,6 +89,13 @@ def _moved(origins: dict[Path, Path | None], lost: Sequence[Path]) -> Iterator[P
     for target, source in origins.items():
         if source is not None:
             yield from (target for path in lost if _overlap(path, source))
+
+
+def _bad_metadata(value: JsonObject) -> Iterator[tuple[Path, str]]:
+    for found in metadata_findings(value):
+        # Nobody knows what an expression of a template renders to; a note says that it is taken as plain text.
+        if TEMPLATE_MARK not in f"{found.path[-1:]}{get(value, *found.path)}":
+            yield found.path, f"a server refuses this: {_without_secrets(found.field, found.message)}"
 
 
 def _refused(value: JsonObject) -> Iterator[tuple[Path, str]]:

@@ -69,6 +69,60 @@ def test_a_value_that_looks_like_a_secret_is_not_quoted() -> None:
     assert "AKIA" not in line
 
 
+@pytest.mark.parametrize(
+    ("metadata", "field", "sentence"),
+    [
+        ("{name: Bad_Name}", "metadata.name", 'Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain'),
+        ("{name: 5}", "metadata.name", "json: cannot unmarshal number"),
+        ("{}", "metadata.name", "Required value: name or generateName is required"),
+        ("{name: a, namespace: Bad_NS}", "metadata.namespace", 'Invalid value: "Bad_NS"'),
+        ("{name: a, labels: {x: 1}}", "metadata.labels.x", "json: cannot unmarshal number"),
+        ("{name: a, labels: {x: 'bad value!'}}", "metadata.labels.x", 'Invalid value: "bad value!"'),
+        ("{name: a, annotation: {x: y}}", "metadata.annotation", 'unknown field "metadata.annotation"'),
+        ("{name: a, finalizers: x}", "metadata.finalizers", "json: cannot unmarshal string"),
+    ],
+)
+def test_metadata_that_a_server_refuses_is_to_be_decided_once(metadata: str, field: str, sentence: str) -> None:
+    text = (
+        f"apiVersion: {GROUP}/v1alpha1\nkind: AIMService\nmetadata: {metadata}\n"
+        "spec: {model: {image: 'r/i:1'}, template: {name: t}}\n"
+    )
+    conversion = convert_files([ManifestFile("a.yaml", read_manifest(text.encode()))])
+    (line,) = to_decide(conversion)
+    assert line.startswith("a.yaml:3: AIMService")
+    assert f" {field}: a server refuses this: {sentence}" in line
+
+
+def test_metadata_with_an_expression_of_a_template_is_no_refusal() -> None:
+    text = (
+        f"apiVersion: {GROUP}/v1alpha1\nkind: AIMService\n"
+        "metadata: {name: '{{ .Release.Name }}-a', labels: {'{{ .key }}': '{{ .value }}'}}\n"
+        "spec: {model: {name: m}, template: {name: t}}\n"
+    )
+    conversion = convert_files([ManifestFile("a.yaml", read_manifest(text.encode()))])
+    assert to_decide(conversion) == []
+    assert any("expression of a template" in note.message for note in conversion.ledger.notes)
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence"),
+    [
+        ("5", "an item of a list must be an object; kubectl refuses the list"),
+        (
+            "{apiVersion: v1, kind: List, items: []}",
+            "kubectl refuses a list in a list; put its items into the outer one",
+        ),
+        ("{kind: Pod}", "Required value: apiVersion not set; kubectl refuses the list"),
+        ("{apiVersion: v1, kind: Pod}", ""),
+    ],
+)
+def test_an_item_for_which_kubectl_refuses_the_list_is_to_be_decided(item: str, sentence: str) -> None:
+    own = f"{{apiVersion: {GROUP}/v1alpha1, kind: AIMService, metadata: {{name: a}}, spec: {{model: {{name: m}}}}}}"
+    text = f"apiVersion: v1\nkind: List\nitems:\n- {own}\n- {item}\n"
+    conversion = convert_files([ManifestFile("a.yaml", read_manifest(text.encode()))])
+    assert to_decide(conversion) == ([f"a.yaml:5: {sentence}"] if sentence else [])
+
+
 def test_an_object_that_is_converted_already_is_the_matter_of_validate() -> None:
     text = f"apiVersion: {GROUP}/v1alpha2\nkind: AIMService\nmetadata: {{name: a}}\nspec: {{replicas: -1}}\n"
     conversion = convert_files([ManifestFile("a.yaml", read_manifest(text.encode()))])
