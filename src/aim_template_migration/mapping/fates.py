@@ -90,6 +90,8 @@ class _Node:
 
 
 _LIST, _OBJECT, _SINGLE = "a list", "an object", "a single value"
+_NOTHING = "null"
+_SOMETHING = "any value"
 
 
 class FateTable:
@@ -107,13 +109,19 @@ class FateTable:
             node.fate = fate
         self._search = lru_cache(maxsize=4096)(self._look_up)  # a fleet's objects have few paths
 
-    def find(self, path: Iterable[Key], value: Json = None) -> FieldFate | None:
+    def find(self, path: Iterable[Key], value: Json = _SOMETHING) -> FieldFate | None:
         """Return the fate of the field at a concrete path, or None where the table does not know it.
 
         An empty object or list where the table knows fields or items further down counts as known: it holds nothing.
-        What is empty and of another type is not known: it is no value of the field.
+        So does null, which servers leave out whatever the type of the field. What is empty and of another type is not
+        known: it is no value of the field.
+
+        Args:
+            path: the field.
+            value: its value; what is left out stands for one that is not empty.
         """
-        empty = _OBJECT if value == {} else _LIST if value == [] else _SINGLE if value == "" else ""
+        empty = _NOTHING if value is None else _OBJECT if value == {} else _LIST if value == [] else ""
+        empty = empty or (_SINGLE if value == "" else "")
         return self._search(tuple(path), empty=empty)
 
     def misfit(self, path: tuple[Key, ...]) -> Misfit:
@@ -135,7 +143,7 @@ class FateTable:
             if below is None:
                 return everything.fate if everything else None
             node = below
-        if empty and node.expected != empty:
+        if empty not in ("", _NOTHING, node.expected):
             return None
         everything = node.children.get("**", everything)
         if node.fate is None and everything is not None:

@@ -303,3 +303,34 @@ def test_an_image_that_is_no_text_gives_way_to_none_beside_it_without_a_word(inl
     model = made("AIMModel", "a", {"image": 1.5, "custom": {"image": "x/base:1"}, "modelSources": sources})
     (draft,) = converted([model], inline=inline)
     assert lost(draft)["spec.custom.image"].reason == "spec.image names a base image as well"
+
+
+class TestNull:
+    """Before, an empty key such as Helm renders, ``env:`` without a value, was to be decided where a list belongs."""
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            {"env": None, "imagePullSecrets": None, "adapters": None},
+            {"caching": None},
+            {"caching": {"env": None}},
+            {"template": {"name": "one", "selectionCriteria": None}},
+            {"model": {"name": "m", "custom": None}},
+        ],
+    )
+    def test_in_a_service_states_nothing(self, spec: JsonObject) -> None:
+        (found,) = converted([service(**{"model": {"name": "m"}, "template": {"name": "one"}, **spec})])
+        assert not lost(found)
+        assert refusals(found.value) == []
+
+    def test_in_a_template_states_nothing(self) -> None:
+        nothing: JsonObject = dict.fromkeys(("env", "imagePullSecrets", "hardware", "customProfile", "caching"))
+        (found,) = converted([template(image="x:1", precision="fp8", metric="latency", **nothing)])
+        assert not lost(found)
+        assert refusals(found.value) == []
+
+    def test_in_a_model_states_nothing(self) -> None:
+        nothing: JsonObject = dict.fromkeys(("env", "imagePullSecrets", "modelSources", "customTemplates"))
+        (found,) = converted([made("AIMModel", "m", {"image": "x:1", **nothing})])
+        assert not lost(found)
+        assert refusals(found.value) == []
