@@ -62,6 +62,19 @@ def test_what_is_said_already_is_not_said_again() -> None:
     assert not [line for line in to_decide(convert("AIMServiceTemplate", "{modelName: m, x: 1}")) if "a server" in line]
 
 
+@pytest.mark.parametrize("name", ["", "name: '', "])
+def test_what_is_written_so_that_servers_refuse_it_is_not_said_again(name: str) -> None:
+    (line,) = to_decide(
+        convert("AIMService", f"{{model: {{{name}image: 'r/i:{{{{ .tag }}}}'}}, template: {{name: t}}}}")
+    )
+    assert "it is no reference of an image" in line
+
+
+def test_an_object_of_the_input_in_place_of_a_text_is_named() -> None:
+    (line,) = to_decide(convert("AIMService", "{model: {name: {}}, template: {name: t}}"))
+    assert "spec.model.name" in line
+
+
 def test_a_value_that_looks_like_a_secret_is_not_quoted() -> None:
     spec = "{model: {name: q}, template: {selectionCriteria: {metric: AKIAIOSFODNN7EXAMPLE}}}"
     (line,) = to_decide(convert("AIMService", spec))
