@@ -7,7 +7,7 @@ from aim_api.tree import JsonObject, get_list, get_str
 from aim_template_migration.manifests.nodes import ReadError
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.defaulting import is_empty
-from aim_template_migration.mapping.recipes.context import VALUE_FIELDS, Values, value_fields
+from aim_template_migration.mapping.recipes.context import VALUE_FIELDS, Values, id_in, value_fields
 from aim_template_migration.mapping.recipes.draft import id_of, object_id
 from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 
@@ -67,7 +67,7 @@ def superfluous(values: Values, objects: Iterable[JsonObject]) -> list[str]:
     for value in objects:
         kind, name = get_str(value, "kind") or "", get_str(value, "metadata", "name") or ""
         if get_str(value, "apiVersion") == V1ALPHA2:
-            done |= {id_of(value), object_id(kind, "", name)}
+            done |= {id_of(value), id_in(value, values.namespace), object_id(kind, "", name)}
             images |= {get_str(value, "spec", "image") or ""} if kind in _BECOMES.values() else set()
     return [
         key

@@ -402,6 +402,22 @@ def test_values_of_what_is_converted_already_are_no_matter(aim, tmp_path):
     ]
 
 
+def test_values_of_a_namespace_that_is_given_are_no_matter_either(aim, tmp_path):
+    path, values = tmp_path / "manifests.yaml", tmp_path / "values.yaml"
+    path.write_text(
+        "apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMModel\nmetadata: {name: m}\n"
+        "spec: {image: 'r/i:1', custom: {hardware: {gpu: {model: MI300X}}},"
+        " modelSources: [{modelId: o/m, sourceUri: 'hf://o/m'}]}\n"
+    )
+    values.write_text("AIMModel/ml/m: {aimId: o/f, baseModelName: base}\nAIMModel/other/m: {aimId: o/f}\n")
+    assert aim("convert", path, "--values", values, "--in-place", "-n", "ml").code == 0
+    ran = aim("convert", path, "--values", values, "--check", "-n", "ml")
+    assert (ran.code, ran.out) == (0, "")
+    assert [line for line in ran.err.splitlines() if "not used" in line] == [
+        f"warning: {values}: the values of AIMModel/other/m were not used; no object of the input needed them"
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
