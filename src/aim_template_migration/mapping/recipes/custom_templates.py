@@ -182,7 +182,9 @@ class _Template:
             if not self._draft.is_accounted((*self._place, *path)):
                 part = tuple(takewhile(lambda key: isinstance(key, str), path))
                 self._put_undecided(made, (*_UNKNOWN, *part), part)
-                self._draft.leave((*self._place, *path), "a custom template has no such field", "remove it")
+                unknown = ("a custom template has no such field", "remove it")
+                here: Path = (*self._place, *path)
+                self._draft.leave(here, *(self._draft.wrong_type(here) or unknown))
 
     def _covered(self) -> None:
         target: Path = ("spec", "profiles", "derivedFrom")

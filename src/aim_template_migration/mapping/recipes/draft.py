@@ -190,6 +190,19 @@ class Draft:
         """Return whether a step has recorded what became of a leaf of the input."""
         return source in self._fates
 
+    def wrong_type(self, path: Path) -> tuple[str, str] | None:
+        """Return which part of a leaf's path has another type than in v1alpha1, and an advice; None where none has."""
+        misfit = self._table.misfit(path)
+        where, value = field_path(misfit.path), self.given(*misfit.path)
+        fits = shape_of(value) == misfit.expected
+        if not misfit.expected or (fits and isinstance(value, str)):
+            return None
+        if fits:
+            found = "boolean" if isinstance(value, bool) else "number"
+            return f"{where} is text, and here it is a {found}", "put it in quotes"
+        reason = f"{where} is {misfit.expected} in v1alpha1, and here it is {shape_of(value)}"
+        return reason, f"write it as {misfit.expected}, or remove it"
+
     def put(self, target: Path, value: Json) -> None:
         """Set a field of the output, whatever stands there."""
         self.unchanged = False
@@ -281,15 +294,9 @@ class Draft:
 
     def _why_unknown(self, path: Path) -> tuple[str, str]:
         """Return why the table does not know a leaf, and an advice."""
-        found = self._table.misfit(path)
-        where = field_path(found.path)
-        if found.expected:
-            reason = (
-                f"{where} is {found.expected} in v1alpha1, and here it is {shape_of(get(self.source, *found.path))}"
-            )
-            return reason, f"write it as {found.expected}, or remove it"
-        reason = f"{where} is no field of v1alpha1 that is known, so nothing says what becomes of it"
-        return reason, "remove it, or write its v1alpha2 form"
+        unknown = field_path(self._table.misfit(path).path)
+        reason = f"{unknown} is no field of v1alpha1 that is known, so nothing says what becomes of it"
+        return self.wrong_type(path) or (reason, "remove it, or write its v1alpha2 form")
 
     def _is_free(self, target: Path, here: Path) -> bool:
         """Return whether a value can be put at ``target``: nothing is there, and every step on the way is an object."""

@@ -1,9 +1,12 @@
 """Details of custom models that long runs of random inputs have found."""
 
+import pytest
+
 from aim_api.tree import JsonObject
 from aim_template_migration.mapping.recipes.context import Values
 from aim_template_migration.mapping.recipes.conversion import convert_objects
 from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.ledger import Path
 from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
 
 SOURCES = [{"modelId": "a/b", "sourceUri": "hf://a/b"}]
@@ -71,3 +74,31 @@ def test_a_template_with_another_identity_is_not_covered_by_the_derivation() -> 
     assert other.beside[-1].value["spec"]["overrides"]["modelId"] == "a/c"  # type: ignore[index,call-overload]
     assert not lost(same)
     assert not lost(other)
+
+
+@pytest.mark.parametrize(
+    ("stated", "path", "reason", "advice"),
+    [
+        ({"name": 7}, ("name",), "spec.customTemplates[0].name is text, and here it is a number", "put it in quotes"),
+        (
+            {"name": True},
+            ("name",),
+            "spec.customTemplates[0].name is text, and here it is a boolean",
+            "put it in quotes",
+        ),
+        (
+            {"profile": ["latency"]},
+            ("profile", 0),
+            "spec.customTemplates[0].profile is an object in v1alpha1, and here it is a list",
+            "write it as an object, or remove it",
+        ),
+        ({"color": "red"}, ("color",), "a custom template has no such field", "remove it"),
+    ],
+)
+def test_a_field_of_a_template_with_a_wrong_type_is_no_unknown_one(
+    stated: JsonObject, path: Path, reason: str, advice: str
+) -> None:
+    draft = converted({"image": "r/i:1", "customTemplates": [{"engine": "vllm", "env": [{"name": "A"}], **stated}]})
+    (found,) = [fate for fate in draft.fates() if fate.lost]
+    assert found.path == ("spec", "customTemplates", 0, *path)
+    assert (found.reason, found.advice) == (reason, advice)
