@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from aim_api.tree import JsonObject, get_objects, get_str
+from aim_api.tree import JsonObject, field_path, get, get_objects, get_str
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.custom_templates import Weights, convert_custom_templates
-from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied, id_of
 from aim_template_migration.mapping.recipes.environment import move_model_environment
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.images import BaseModel, base_model, image_tag, share_with_base
@@ -175,15 +175,31 @@ def _settings_of_the_image(draft: Draft, base: BaseModel | None) -> None:
         _inline_runtime(draft)
         return
     for name in _OF_THE_IMAGE:
-        if draft.has("spec", name) and base.beside is not None:
-            draft.give(("spec", name), base.beside, ("spec", name), reason="it concerns the base image")
-        elif draft.has("spec", name):
-            draft.leave(
-                ("spec", name),
-                "it concerns the base image, whose model is written elsewhere",
-                f"state it in spec.{name} of that model, and remove it here",
-            )
+        if draft.has("spec", name):
+            _setting_of_the_image(draft, base, ("spec", name))
     share_with_base(draft, base, _OF_BOTH)
+
+
+def _setting_of_the_image(draft: Draft, base: BaseModel, path: Path) -> None:
+    """Carry a setting to the model of the base image, where that does not state another."""
+    stated, found = draft.given(*path), get(base.value, *path)
+    if base.beside is not None:
+        draft.give(path, base.beside, path, reason="it concerns the base image")
+        return
+    if is_empty(stated):
+        draft.drop(path, "it states nothing")
+        return
+    if base.is_written and is_empty(found):
+        Beside(base.value).put(path, copied(stated))
+    elif found != stated:
+        draft.leave(
+            path,
+            "it concerns the base image, whose model is written elsewhere",
+            f"state it in {field_path(path)} of that model, and remove it here",
+        )
+        return
+    draft.drop(path)
+    draft.account(path, id_of(base.value), path, fate=Fate.RENAMED, reason="it concerns the base image")
 
 
 def _inline_runtime(draft: Draft) -> None:

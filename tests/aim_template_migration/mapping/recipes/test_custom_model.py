@@ -2,7 +2,7 @@
 
 import pytest
 
-from aim_api.tree import JsonObject
+from aim_api.tree import Json, JsonObject
 from aim_template_migration.mapping.recipes.context import Values
 from aim_template_migration.mapping.recipes.conversion import convert_objects
 from aim_template_migration.mapping.recipes.draft import Draft
@@ -102,3 +102,48 @@ def test_a_field_of_a_template_with_a_wrong_type_is_no_unknown_one(
     (found,) = [fate for fate in draft.fates() if fate.lost]
     assert found.path == ("spec", "customTemplates", 0, *path)
     assert (found.reason, found.advice) == (reason, advice)
+
+
+def model(name: str, spec: JsonObject) -> JsonObject:
+    metadata: JsonObject = {"name": name}
+    return {"apiVersion": "aim.eai.amd.com/v1alpha1", "kind": "AIMModel", "metadata": metadata, "spec": spec}
+
+
+def custom(name: str, **settings: Json) -> JsonObject:
+    hardware: JsonObject = {"gpu": {"model": "MI300X"}}
+    spec = {"image": "r/i:1", "aimId": "a/b", "modelSources": SOURCES, "custom": {"hardware": hardware}, **settings}
+    return model(name, spec)
+
+
+class TestASettingOfTheBaseImage:
+    def test_that_its_model_states_as_well_is_nothing_to_decide(self) -> None:
+        base = model("base", {"image": "r/i:1", "runtimeConfigName": "fast", "discovery": {"extractMetadata": False}})
+        stated = custom("m", runtimeConfigName="fast", discovery={"extractMetadata": False})
+        _, draft = convert_objects([base, stated])
+        assert draft is not None
+        assert not lost(draft)
+        assert refusals(draft.value) == []
+        (fate,) = [fate for fate in draft.fates() if fate.path == ("spec", "runtimeConfigName")]
+        assert (fate.object, fate.target) == ("AIMModel/base", ("spec", "runtimeConfigName"))
+
+    @pytest.mark.parametrize("first", [{}, {"runtimeConfigName": "fast"}])
+    def test_goes_to_the_model_that_another_custom_model_needs_as_well(self, first: JsonObject) -> None:
+        values = Values({f"AIMModel/{name}": {"baseModelName": "base"} for name in "mn"})
+        drafts = convert_objects([custom("m", **first), custom("n", runtimeConfigName="fast")], values=values)
+        whole = [draft for draft in drafts if draft is not None]
+        assert [lost(draft) for draft in whole] == [[], []]
+        (base,) = [made.value for draft in whole for made in draft.beside]
+        assert base["spec"] == {"image": "r/i:1", "runtimeConfigName": "fast"}
+
+    @pytest.mark.parametrize("other", [{}, {"runtimeConfigName": "slow"}])
+    def test_that_its_model_of_the_input_does_not_have_is_left(self, other: JsonObject) -> None:
+        _, draft = convert_objects([model("base", {"image": "r/i:1", **other}), custom("m", runtimeConfigName="fast")])
+        assert draft is not None
+        assert lost(draft) == [("spec", "runtimeConfigName")]
+        assert refusals(draft.value)
+
+    def test_without_a_value_is_left_out(self) -> None:
+        _, draft = convert_objects([model("base", {"image": "r/i:1"}), custom("m", runtimeConfigName="")])
+        assert draft is not None
+        assert not lost(draft)
+        assert refusals(draft.value) == []
