@@ -16,6 +16,7 @@ _BECOMES = {
     AIM_CLUSTER_SERVICE_TEMPLATE.name: AIM_CLUSTER_PROFILE.name,
 }
 _LISTS = frozenset({"modelSources"})
+_IMAGES = ("image", "baseImage")
 _OF_A_SOURCE = ("modelId", "sourceUri")
 
 
@@ -73,7 +74,7 @@ def superfluous(values: Values, objects: Iterable[JsonObject]) -> list[str]:
         key
         for key in sorted(values.by_id.keys() - values.used)
         # A profile names no model, so that only the image tells that the model's values went into it.
-        if _converted(key) not in done and get_str(values.by_id[key], "image") not in images
+        if _converted(key) not in done and not images & {get_str(values.by_id[key], name) for name in _IMAGES}
     ]
 
 

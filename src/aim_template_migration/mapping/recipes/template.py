@@ -94,7 +94,9 @@ def _mapped(draft: Draft, context: Context, template: JsonObject, *, cluster: bo
     inherited = get_list(model.obj, "spec", "modelSources") if model else []
     if inherited and is_empty(spec.get("modelSources")) and not get_list(template, "status", "modelSources"):
         spec["modelSources"] = inherited
-    if model is None and "image" in given:
+    if "image" not in given:
+        model = _with_base_image(context, model, _model_stub(draft, name, cluster=cluster))
+    elif model is None:
         model = Source("the given values", {"spec": {"image": given["image"]}})
     config = get_str(draft.source, "spec", "runtimeConfigName") or "default"
     mapped = map_profile(
@@ -113,10 +115,7 @@ def _mapped(draft: Draft, context: Context, template: JsonObject, *, cluster: bo
 
 def _given(draft: Draft, context: Context, model: str, *, cluster: bool) -> JsonObject:
     """Return the values that were given for the template, or for its model."""
-    stub: JsonObject = {
-        "kind": (AIM_CLUSTER_MODEL if cluster else AIM_MODEL).name,
-        "metadata": {"name": model, "namespace": draft.namespace},
-    }
+    stub = _model_stub(draft, model, cluster=cluster)
     found: JsonObject = {}
     for name in ("image", *_GIVEN):
         value = context.values.of(draft.source, name)
@@ -124,6 +123,22 @@ def _given(draft: Draft, context: Context, model: str, *, cluster: bool) -> Json
         if value is not None:
             found[name] = value
     return found
+
+
+def _model_stub(draft: Draft, name: str, *, cluster: bool) -> JsonObject:
+    """Return what the values of a template's model are found by."""
+    kind = AIM_CLUSTER_MODEL if cluster else AIM_MODEL
+    return {"kind": kind.name, "metadata": {"name": name, "namespace": draft.namespace}}
+
+
+def _with_base_image(context: Context, model: Source | None, stub: JsonObject) -> Source | None:
+    """Return a model with the base image that is given for it, which decides as in the conversion of the model."""
+    spec = get_map(model.obj, "spec") if model else {}
+    image = context.values.text(stub, "baseImage") if get_str(stub, "metadata", "name") else ""
+    keeps_its_own = bool(get_str(spec, "image")) and not isinstance(spec.get("custom"), dict)
+    if not image or keeps_its_own:
+        return model
+    return Source("the given values", {**(model.obj if model else {}), "spec": {**spec, "image": image}})
 
 
 def _with_status(draft: Draft, context: Context, *, cluster: bool) -> JsonObject:

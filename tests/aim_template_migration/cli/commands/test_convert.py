@@ -418,6 +418,20 @@ def test_values_of_a_namespace_that_is_given_are_no_matter_either(aim, tmp_path)
     ]
 
 
+def test_a_base_image_that_went_into_a_profile_is_no_matter_either(aim, tmp_path):
+    path, values = tmp_path / "manifests.yaml", tmp_path / "values.yaml"
+    path.write_text(
+        "apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMServiceTemplate\nmetadata: {name: t, namespace: a}\n"
+        "spec: {modelName: m, precision: fp8, aimId: o/f, modelId: o/m,"
+        " modelSources: [{modelId: o/m, sourceUri: 'hf://o/m'}]}\n"
+    )
+    values.write_text("AIMModel/a/m: {baseImage: 'r/i:1'}\n")
+    for _ in range(2):
+        ran = aim("convert", path, "--values", values, "--in-place")
+        assert ran.code == 0
+        assert "not used" not in ran.err
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -334,3 +334,32 @@ class TestNull:
         (found,) = converted([made("AIMModel", "m", {"image": "x:1", **nothing})])
         assert not lost(found)
         assert refusals(found.value) == []
+
+
+class TestAGivenBaseImage:
+    VALUES = Values({"AIMModel/team/m": {"baseImage": "base:2", "baseModelName": "base", "aimId": "a/b"}})
+
+    @pytest.mark.parametrize(
+        ("model", "image"),
+        [
+            ([], "base:2"),
+            (
+                [made("AIMModel", "m", {"image": "x:1", "custom": {"type": "optimized"}, "modelSources": SOURCES})],
+                "base:2",
+            ),
+            ([made("AIMModel", "m", {"image": "x:1"})], "x:1"),
+        ],
+    )
+    def test_is_that_of_the_templates_of_a_model_without_another(self, model: list[JsonObject], image: str) -> None:
+        profile = convert_objects([template(precision="fp8", metric="latency"), *model], values=self.VALUES)[0]
+        assert profile is not None
+        assert get(profile.value, "spec", "image") == image
+        assert not profile.gaps
+
+    @pytest.mark.parametrize("given", [{}, {"image": "z:1"}])
+    def test_leaves_the_image_that_a_template_states_or_has_been_given(self, given: JsonObject) -> None:
+        values = Values({**self.VALUES.by_id, "AIMServiceTemplate/team/one": given})
+        stated: JsonObject = {} if given else {"image": "y:1"}
+        (profile,) = convert_objects([template(precision="fp8", **stated)], values=values)
+        assert profile is not None
+        assert get(profile.value, "spec", "image") == given.get("image", "y:1")
