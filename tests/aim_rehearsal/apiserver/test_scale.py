@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import socket
 import ssl
 import subprocess
@@ -73,10 +74,10 @@ def rude(server):
 
 
 def touch(server, times, size=0):
-    """Write to one service again and again."""
-    api = Api(server)
+    """Write to one service again and again, each time something else than any test wrote before."""
+    api, by = Api(server), secrets.token_hex(4)
     for number in range(times):
-        note = {"metadata": {"annotations": {"note": f"{number}", "ballast": "x" * size}}}
+        note = {"metadata": {"annotations": {"note": f"{number}", "by": by, "ballast": "x" * size}}}
         assert api.merge(f"{BASE}/namespaces/ns-000/aimservices/svc-000", note).status == 200
 
 
