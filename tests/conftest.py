@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.absent import require_tool
 
-pytest_plugins = ["tests.support.controlplane.plugin", "tests.conformance.plugin"]
+pytest_plugins = ["tests.support.controlplane.plugin", "tests.conformance.plugin", "tests.faults.plugin"]
 
 # How quick a machine is at the moment decides no test.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,11 +17,6 @@ from tests.support.controlplane.crds import install_crds
 from tests.support.controlplane.server import run_control_plane
 
 
-def pytest_configure(config):
-    if not config.pluginmanager.has_plugin(plugin.__name__):
-        config.pluginmanager.register(plugin, plugin.__name__)
-
-
 @pytest.fixture(scope="session")
 def player_of(tmp_path_factory):
     """Return a function that gives the player of a world."""
