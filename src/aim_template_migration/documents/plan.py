@@ -354,17 +354,6 @@ class Plan(Document, frozen=True):
     forecast: Forecast
     warnings: tuple[Finding, ...] = ()
 
-    def target(self, target_id: str) -> Target:
-        """Return the target with this id.
-
-        Raises:
-            KeyError: the plan has no such target.
-        """
-        for target in self.targets:
-            if target.id == target_id:
-                return target
-        raise KeyError(target_id)
-
 
 class PlanError(Exception):
     """A plan file is no valid plan; the message says where and why."""

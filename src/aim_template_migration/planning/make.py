@@ -22,6 +22,7 @@ from aim_template_migration.planning.destination import Destination, Memory
 from aim_template_migration.planning.inventory import PlanningError, read_cluster_scope
 from aim_template_migration.planning.parts import Parts
 from aim_template_migration.planning.settings import Settings
+from aim_template_migration.planning.snapshot import ClusterScope
 from aim_template_migration.version import __version__
 
 BACKUP_FILE = "backup.yaml"
@@ -107,25 +108,32 @@ def write_plan(
         names = tuple(sorted(set(settings.namespaces)))
         for text in namespace_texts(cluster, scope, settings, names, workers=workers):
             parts.add(text)
-        head = Plan(
-            schema=SCHEMA_URI,
-            api_version=API_VERSION,
-            kind=KIND,
-            schema_version=1,
-            tool_version=__version__,
-            plan_id=plan_id,
-            generated_at=now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            content_digest="",
-            cluster=scope.identity,
-            namespaces=names,
-            runtime_projection_mode=settings.runtime_projection_mode,
-            accept_observed_generation=settings.accept_observed_generation,
-            units=(),
-            targets=(),
-            forecast=parts.forecast,
-            warnings=tuple(parts.warnings),
-        )
+        head = _head(settings, names, scope, parts)
+        generated_at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        head = msgspec.structs.replace(head, plan_id=plan_id, generated_at=generated_at)
         return _write(head, parts, destination)
+
+
+def _head(settings: Settings, names: tuple[str, ...], scope: ClusterScope, parts: Parts) -> Plan:
+    """Return the plan without its id, time and digest, and without what stands in files already: units and targets."""
+    return Plan(
+        schema=SCHEMA_URI,
+        api_version=API_VERSION,
+        kind=KIND,
+        schema_version=1,
+        tool_version=__version__,
+        plan_id="",
+        generated_at="",
+        content_digest="",
+        cluster=scope.identity,
+        namespaces=names,
+        runtime_projection_mode=settings.runtime_projection_mode,
+        accept_observed_generation=settings.accept_observed_generation,
+        units=(),
+        targets=(),
+        forecast=parts.forecast,
+        warnings=tuple(parts.warnings),
+    )
 
 
 def _write(head: Plan, parts: Parts, destination: Destination) -> PlanOutline:

@@ -1,8 +1,9 @@
 """A fleet whose server falls silent: requests stay open without a byte."""
 
+import contextlib
 import threading
 
-from benchmarks.page_server import PageCore, space_name
+from benchmarks.page_server import PageCore, serving, space_name
 
 SERVICES, NAMESPACES = 3, 6
 SOON = 20
@@ -21,6 +22,17 @@ class FallingSilent(PageCore):
             self.asked.set()
             self.over.wait()
         return super().handle(request)
+
+
+@contextlib.contextmanager
+def speaking(core, folder):
+    """Serve a fleet that is not silent yet, and yield the kubeconfig; in the end no request stays open."""
+    core.silent = False
+    core.asked.clear()
+    core.over.clear()
+    with serving(core, folder) as kubeconfig:
+        yield kubeconfig
+        core.over.set()
 
 
 def namespaces():

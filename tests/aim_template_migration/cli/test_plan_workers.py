@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.page_server import one_namespace, serving
-from tests.aim_template_migration.cli.silence import SERVICES, SOON, FallingSilent, plan_options
+from benchmarks.page_server import one_namespace
+from tests.aim_template_migration.cli.silence import SERVICES, SOON, FallingSilent, plan_options, speaking
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc")
 COMMAND = [sys.executable, "-m", "aim_template_migration"]
@@ -25,12 +25,8 @@ def core():
 
 @pytest.fixture
 def kubeconfig(core, tmp_path):
-    core.silent = False
-    core.asked.clear()
-    core.over.clear()
-    with serving(core, tmp_path) as path:
+    with speaking(core, tmp_path) as path:
         yield path
-        core.over.set()
 
 
 def children(parent):

@@ -10,8 +10,8 @@ import pytest
 from aim_template_migration.documents.private_files import publish_directory
 from aim_template_migration.kube import ConnectionOptions, connect
 from aim_template_migration.planning.make import Settings, make_plan
-from benchmarks.page_server import one_namespace, serving
-from tests.aim_template_migration.cli.silence import SERVICES, SOON, FallingSilent, namespaces, plan_options
+from benchmarks.page_server import one_namespace
+from tests.aim_template_migration.cli.silence import SERVICES, SOON, FallingSilent, namespaces, plan_options, speaking
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +22,8 @@ def core():
 
 @pytest.fixture
 def kubeconfig(core, tmp_path):
-    core.silent = False
-    core.asked.clear()
-    core.over.clear()
-    with serving(core, tmp_path) as path:
+    with speaking(core, tmp_path) as path:
         yield path
-        core.over.set()
 
 
 def plan_of(kubeconfig, directory):

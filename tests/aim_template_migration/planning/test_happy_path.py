@@ -8,6 +8,11 @@ from aim_template_migration.planning.make import make_plan
 from tests.support.fleet import Fleet, FleetCluster, add_service, happy_fleet
 
 
+def body_of(plan, target_id):
+    (target,) = [target for target in plan.targets if target.id == target_id]
+    return target.body
+
+
 def test_a_healthy_shared_service_is_automatic():
     unit = happy_fleet().unit()
     assert (unit.disposition, unit.outcome, unit.reasons) == ("automatic", "SharedNoRollout", ())
@@ -78,7 +83,7 @@ def test_the_cache_is_what_the_service_controller_would_create():
     service["metadata"]["labels"] = {"aim.eai.amd.com/tier": "gold", "team": "search"}
     service["spec"]["storage"] = {"defaultStorageClassName": "shared-nfs", "pvcHeadroomPercent": 10}
     service["spec"]["caching"]["env"] = [{"name": "HF_ENDPOINT", "value": "https://hub.example.org"}]
-    cache = fleet.plan().target("AIMProfileCache/team-a/qwen3-32b-latency-cache-9ceb7e8f").body
+    cache = body_of(fleet.plan(), "AIMProfileCache/team-a/qwen3-32b-latency-cache-9ceb7e8f")
     assert cache == {
         "apiVersion": "aim.eai.amd.com/v1alpha2",
         "kind": "AIMProfileCache",
@@ -185,7 +190,7 @@ def test_an_empty_fleet_warns_and_has_no_units():
 
 def test_an_existing_profile_is_pinned_and_its_step_stays():
     fleet = happy_fleet()
-    spec = fleet.plan().target("AIMProfile/team-a/qwen3-32b-latency").body["spec"]
+    spec = body_of(fleet.plan(), "AIMProfile/team-a/qwen3-32b-latency")["spec"]
     fleet.add("AIMProfile", "aim.eai.amd.com/v1alpha2", "qwen3-32b-latency", "team-a", spec={**spec, "engine": "vllm"})
     unit = fleet.unit()
     assert step_name(unit.steps[0]) == "CreateProfile"
@@ -197,7 +202,7 @@ def test_an_existing_profile_is_pinned_and_its_step_stays():
 
 def test_a_cluster_template_writes_no_profile_and_fences_a_namespaced_one():
     fleet = happy_fleet()
-    body = fleet.plan().target("AIMProfile/team-a/qwen3-32b-latency").body
+    body = body_of(fleet.plan(), "AIMProfile/team-a/qwen3-32b-latency")
     template = fleet.only("AIMServiceTemplate")
     fleet.remove("AIMServiceTemplate", "qwen3-32b-latency")
     moved = fleet.add(
