@@ -4,8 +4,9 @@ import contextlib
 import os
 import ssl
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Self
 
 from aim_template_migration.kube.errors import ConnectError
 
@@ -31,6 +32,24 @@ class TlsSettings:
     authorities: bytes | None = None
     verify: bool = True
     server_name: str | None = None
+
+
+class _SharedContext(ssl.SSLContext):
+    """A context from which many threads open connections at the same time; it offers HTTP/1.1, which is all we speak.
+
+    urllib3 states what is offered anew for each connection. OpenSSL then frees memory that it may be copying for a
+    connection of another thread: the handshake fails with "decode error", or the process crashes (python/cpython issue
+    141012).
+    """
+
+    def __new__(cls) -> Self:
+        """Return a context for clients; what it offers is stated while no other thread knows it."""
+        context = super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
+        ssl.SSLContext.set_alpn_protocols(context, ["http/1.1"])
+        return context
+
+    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
+        """Leave it at what was stated."""
 
 
 def tls_context(settings: TlsSettings, client: ClientCertificate | None) -> ssl.SSLContext:
@@ -66,12 +85,12 @@ def tls_context(settings: TlsSettings, client: ClientCertificate | None) -> ssl.
 
 
 def _trusting(authorities: bytes | None) -> ssl.SSLContext:
+    context = _SharedContext()
     if authorities is None:
-        return ssl.create_default_context()
-    text = authorities.decode("ascii", "ignore")
-    if not text.strip():
-        raise ValueError("no certificates")  # to Python, an empty text means those of the system
-    return ssl.create_default_context(cadata=text)
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(cadata=authorities.decode("ascii", "ignore"))
+    return context
 
 
 def _refuse_password() -> str:

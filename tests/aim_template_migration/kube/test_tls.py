@@ -84,3 +84,20 @@ def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_a_password(authorit
 def test_a_key_has_no_representation(issued):
     certificate, key = pem(issued)
     assert "PRIVATE KEY" not in repr(ClientCertificate(certificate, key))
+
+
+def client_hello(context):
+    sent = ssl.MemoryBIO()
+    connection = context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="api.example")
+    with pytest.raises(ssl.SSLWantReadError):
+        connection.do_handshake()
+    return sent.read()
+
+
+def test_what_is_offered_does_not_change_while_connections_are_opened(authority):
+    # Each call frees what OpenSSL may be copying for another thread's connection (python/cpython issue 141012).
+    context = tls_context(TlsSettings(authority.cert_pem.bytes()), None)
+    context.set_alpn_protocols(["other/1.0"])
+    hello = client_hello(context)
+    assert b"\x08http/1.1" in hello
+    assert b"other/1.0" not in hello
