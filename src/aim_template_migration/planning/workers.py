@@ -8,6 +8,7 @@ They end when their socket is closed, and so with this process, whatever ends it
 import contextlib
 import json
 import os
+import pickle
 import queue
 import signal
 import subprocess
@@ -16,7 +17,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from multiprocessing.connection import Connection, Pipe
-from multiprocessing.reduction import ForkingPickler
 from types import TracebackType
 from typing import Self
 
@@ -54,7 +54,7 @@ class Workers:
         Raises:
             PlanningError: the system starts no further process.
         """
-        first = bytes(ForkingPickler.dumps(beginning))
+        first = _encoded(beginning)
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         try:
@@ -180,7 +180,7 @@ class _Worker:
             if self._first:
                 self._connection.send_bytes(self._first)
                 self._first = b""
-            self._connection.send(message)
+            self._connection.send_bytes(_encoded(message))
             if data is not None:
                 self._connection.send_bytes(data)
         except OSError:
@@ -213,6 +213,15 @@ class _Worker:
         if code >= 0:
             return WorkerFailedError(f"a worker ended by itself, with exit code {code}")
         return _short_of_memory(f"was ended by {signal.Signals(-code).name}, as happens where memory is short")
+
+
+def _encoded(message: Message) -> bytes:
+    """Return what ``Connection.send`` would send.
+
+    That keeps a view of a buffer in the traceback of its failure, about which Python 3.13 complains on stderr when both
+    are collected.
+    """
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
 def _short_of_memory(what: str) -> PlanningError:
