@@ -1,17 +1,22 @@
-"""A real kube-apiserver with a generated fleet in it; the programs are those of ``tests/controlplane``."""
+"""A real kube-apiserver with a generated fleet in it; the programs are those of ``tests/controlplane``.
+
+The operator that is simulated for it, where one is wanted, runs in this process.
+"""
 
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
 
 from aim_api.crds import load_crds
-from aim_api.kinds import AIM_SERVICE, LEGACY_VERSION, NAMESPACE, Kind
+from aim_api.kinds import AIM_SERVICE, LEGACY_VERSION, NAMESPACE, POD, REPLICA_SET, Kind
 from aim_api.tree import JsonObject, get_map, get_str
 from aim_rehearsal.client import Client
+from aim_rehearsal.operator import BridgeOperator
+from aim_rehearsal.operator import Settings as OperatorSettings
 from aim_rehearsal.session import RehearsalSession
 from aim_rehearsal.worlds import fleet
 from aim_template_migration.kube.permissions import LISTED_KINDS
@@ -22,6 +27,7 @@ from tests.support.controlplane.server import ADMIN, run_control_plane
 
 _SERVERS_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "deletionTimestamp")
 _MANAGER = "aim-service-controller"
+_SETTLE_SECONDS = 600.0
 
 
 def is_built() -> bool:
@@ -30,8 +36,11 @@ def is_built() -> bool:
 
 
 @contextmanager
-def kube_apiserver(namespaces: int, services: int) -> Iterator[Served]:
-    """Serve a fleet from a real kube-apiserver; its objects get the UIDs that it gives them."""
+def kube_apiserver(namespaces: int, services: int, *, operator: bool = False) -> Iterator[Served]:
+    """Serve a fleet from a real kube-apiserver, with an operator at work on it or none.
+
+    The objects get the UIDs that the server gives them.
+    """
     with tempfile.TemporaryDirectory() as folder:
         plane_folder, work = Path(folder, "plane"), Path(folder, "work")
         plane_folder.mkdir()
@@ -40,7 +49,15 @@ def kube_apiserver(namespaces: int, services: int) -> Iterator[Served]:
             install_crds(plane, load_crds())
             client = Client(plane.url, token=plane.token(ADMIN), ca_pem=plane.ca_file.read_text())
             names = _load(client, namespaces, services, work)
-            yield Served(plane.kubeconfig(ADMIN), names, work)
+            with _operator(client) if operator else nullcontext():
+                yield Served(plane.kubeconfig(ADMIN), names, work)
+
+
+@contextmanager
+def _operator(client: Client) -> Iterator[None]:
+    with BridgeOperator(client, OperatorSettings()) as operator:
+        operator.settle(_SETTLE_SECONDS)
+        yield
 
 
 def _load(client: Client, namespaces: int, services: int, work: Path) -> tuple[str, ...]:
@@ -50,6 +67,8 @@ def _load(client: Client, namespaces: int, services: int, work: Path) -> tuple[s
     kinds = [
         AIM_SERVICE.at(LEGACY_VERSION),
         *(kind for kind in LISTED_KINDS if kind.namespaced and kind != AIM_SERVICE),
+        REPLICA_SET,
+        POD,
     ]
     with RehearsalSession(world, work_dir=work) as session, ThreadPoolExecutor(16) as pool:
 
