@@ -329,3 +329,13 @@ def test_a_tool_that_is_broken_is_found_out_by_a_fault(player_of, sabotage, faul
     player = player_of(WORLD)
     made = functools.partial(fault, player)
     assert words in Sabotaged(player, sabotage).play(made, expects or expecting.nothing)
+
+
+@pytest.mark.slow
+def test_a_dry_run_need_not_ask_for_what_somebody_else_created_as_planned(player_of):
+    world = "shared-template"  # its second service finds the target that came while the first was tried
+    player = player_of(world)
+    write = nth_write(player, 0, commit=False)
+    made = functools.partial(RaceAtRequest, write, race("created-equal"))
+    verdict = player.play(Point(world, False, "every moment", made, expecting.unit_fails, "none"))
+    assert verdict.violations == ()

@@ -42,7 +42,7 @@ def check_cluster(
                 yield from (f"{unit.id} succeeded, but {what}" for what in changes)
                 yield from _is_done(unit, before, after, clean, circumstances)
             else:
-                yield from _was_validated(unit, run, before)
+                yield from _was_validated(unit, run, before, after)
 
 
 def workload_changes(unit: PlannedUnit, before: Objects, after: Objects, touched: Iterable[Key] = ()) -> Iterator[str]:
@@ -165,12 +165,18 @@ def _resolved(service: dict[str, Any]) -> Any:
     return service.get("status", {}).get("resolvedProfile", {}).get("name")
 
 
-def _was_validated(unit: PlannedUnit, run: RunEvidence, before: Objects) -> Iterator[str]:
-    """A unit that succeeds in a dry run had each of its writes accepted, by a true answer."""
+def _was_validated(unit: PlannedUnit, run: RunEvidence, before: Objects, after: Objects) -> Iterator[str]:
+    """A unit that succeeds in a dry run had each of its writes accepted, by a true answer.
+
+    A target that somebody else has created, as planned, before the unit came to it is one that it need not write.
+    """
     if "profile" in before[unit.service]["spec"]:
         return
     wanted = {("aimservices", unit.service[1], unit.service[2])}
-    wanted |= {(_WRITABLE[key[0]], *key[1:]) for key in unit.targets if key not in before}
+    absent = {key: body for key, body in unit.targets.items() if key not in before}
+    wanted |= {
+        (_WRITABLE[key[0]], *key[1:]) for key, body in absent.items() if not (key in after and _holds(after[key], body))
+    }
     wanted |= {
         (_WRITABLE[key[0]], *key[1:])
         for key in unit.artifacts
