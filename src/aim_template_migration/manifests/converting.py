@@ -15,20 +15,20 @@ from aim_template_migration.documents.conversion import (
     LedgerTarget,
 )
 from aim_template_migration.documents.plan import API_VERSION
-from aim_template_migration.manifests.kustomizations import old_patches, patches_of
+from aim_template_migration.manifests.kustomizations import Kustomized, environments, kustomizations, patches_of
+from aim_template_migration.manifests.kustomized_changes import outdated_changes
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of, located_objects
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import Document, read_manifest
 from aim_template_migration.manifests.refusals import refused_items, unexplained
 from aim_template_migration.manifests.remarks import remarks
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
+from aim_template_migration.manifests.shared_models import models_of_other_directories
 from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, id_in, no_models_live, nothing_live
-from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.ledger import Gap
 from aim_template_migration.mapping.recipes.places import places_of
-
-_OLD_PATCH = "this patches an object at v1alpha1, and stays as it is; write it anew for the converted object"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,9 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     """Convert files; the objects of all of them may refer to one another."""
     options = options or Options()
     located = located_objects(files)
-    patches = patches_of(files, located)
-    drafts = convert_objects(
+    kustomized = kustomizations(files, located)
+    patches = patches_of(files, located, kustomized)
+    conversion = ObjectConversion(
         [item.place.value for item in located],
         values=options.values,
         live=options.live,
@@ -100,24 +101,31 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         inline=options.inline,
         namespace=options.namespace,
         patches=patches,
-        places=_places(files, located, patches, options.namespace),
+        places=_places(files, located, patches, options.namespace, kustomized),
     )
+    drafts = conversion.drafts
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
     writer = LedgerWriter(files, losses_only=options.losses_only)
     for number, (item, draft) in enumerate(zip(located, drafts, strict=True)):
         if draft is not None:
             writer.add(item, draft)
             writer.add_needs(item, () if number in patches else unexplained(draft))
-    for item, path in old_patches(files, located):
-        writer.add_needs(item, [Gap(id_of(item.place.value), path, path, _OLD_PATCH)])
+    for item, path, sentence in outdated_changes(files, located, kustomized, conversion):
+        writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
     for item, path, sentence in remarks(files, located, patches):
+        writer.note(item, path, sentence)
+    for item, path, sentence in models_of_other_directories(files, located, drafts, kustomized, options.namespace):
         writer.note(item, path, sentence)
     converted = write_changes(files, located, changes, writer)
     return Conversion(converted, writer.ledger())
 
 
 def _places(
-    files: Sequence[ManifestFile], located: Sequence[Located], patches: Collection[int], namespace: str
+    files: Sequence[ManifestFile],
+    located: Sequence[Located],
+    patches: Collection[int],
+    namespace: str,
+    kustomized: Sequence[Kustomized],
 ) -> list[str]:
     """Return for each object the directory of a cluster or environment that it stands in."""
     files_by_id: dict[str, list[str]] = {}
@@ -125,7 +133,10 @@ def _places(
         value = item.place.value
         if number not in patches and is_aim_object(value) and get_str(value, "metadata", "name"):
             files_by_id.setdefault(id_in(value, namespace), []).append(files[item.file].name)
-    places = places_of([file.name for file in files], files_by_id)
+    ours = {
+        item.file for number, item in enumerate(located) if number not in patches and is_aim_object(item.place.value)
+    }
+    places = places_of([file.name for file in files], files_by_id, environments(kustomized, ours))
     return [places[item.file] for item in located]
 
 

@@ -14,6 +14,7 @@ from aim_template_migration.manifests.file_attributes import copy_attributes
 
 STDIN = "-"
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_WITHOUT_SUFFIX = "Kustomization"
 _LARGEST = 1 << 28
 _ON_ONE_LINE = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
@@ -130,7 +131,8 @@ def _paths(root: Path, *, follow_links: bool) -> Iterator[Path]:
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
-            if Path(name).suffix in _SUFFIXES and not name.startswith("."):
+            named = Path(name).suffix in _SUFFIXES and not name.startswith(".")
+            if named or name == _WITHOUT_SUFFIX:
                 yield Path(folder) / name
 
 

@@ -38,7 +38,7 @@ def findings_of(ledger: ConversionLedger) -> list[Finding]:
         *(Finding(fault.file, fault.line, "", fault.message, lost=True) for fault in ledger.faults),
         *_losses(ledger),
         *(
-            Finding(need.file, need.line, f"{need.object} {need.field}", need.message, lost=True)
+            Finding(need.file, need.line, f"{need.object} {need.field}".strip(), need.message, lost=True)
             for need in ledger.needs
         ),
         *(Finding(note.file, note.line, note.field, note.message, lost=False) for note in ledger.notes),

@@ -10,7 +10,7 @@ from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
 from aim_schema.errors import BLOCKING, REQUIRED, ROOT, TYPE_INVALID
 from aim_template_migration.manifests.advice import advice_for
-from aim_template_migration.manifests.kustomizations import patches_of, stated_by_patch
+from aim_template_migration.manifests.kustomizations import patch_files, stated_by_patch
 from aim_template_migration.manifests.list_rules import UNKNOWN_KIND, is_aim_kind
 from aim_template_migration.manifests.located import ManifestFile, located_objects
 from aim_template_migration.manifests.metadata_rules import UNKNOWN_FIELD, metadata_findings
@@ -25,7 +25,7 @@ _IS_PATCH = "a Kustomization names this a patch, so that only its fields and the
 _OF_A_PART = (BLOCKING - {REQUIRED}) | {UNKNOWN_FIELD}
 """Reasons that hold of a part of an object, whatever the rest of it is."""
 
-_REPLACED = {
+REPLACED = {
     "AIMServiceTemplate": "AIMProfile",
     "AIMClusterServiceTemplate": "AIMClusterProfile",
     "AIMTemplateCache": "spec.caching of the AIMProfile",
@@ -55,7 +55,7 @@ class Definition:
 def validate_files(files: Sequence[ManifestFile]) -> Validation:
     """Validate the objects of files; of the patches of a Kustomization what can be said of a part."""
     located = located_objects(files)
-    patching = {located[number].file for number in patches_of(files, located)}
+    patching = patch_files(files, located)
     violations: list[Violation] = []
     objects = others = refused = 0
     for number, file in enumerate(files):
@@ -167,8 +167,8 @@ class _Object:
     def _legacy(self) -> Iterator[Violation]:
         """Say what a server takes and the profile pipeline replaces."""
         message = f"it is at {LEGACY_VERSION}, which the server takes and calls deprecated"
-        if self._kind in _REPLACED:
-            advice = f"use {_REPLACED[self._kind]}; convert does that"
+        if self._kind in REPLACED:
+            advice = f"use {REPLACED[self._kind]}; convert does that"
             yield self._at("kind", LEGACY, "it belongs to the template pipeline", advice, level="note")
         elif definition(self._kind, "v1alpha2") is not None:
             yield self._at("apiVersion", LEGACY, message, "rewrite it with convert", level="note")
@@ -181,9 +181,9 @@ class _Object:
                 return self._at(field, REQUIRED, f"Required value: {field} not set", advice)
         if definition(self._kind.removesuffix("List"), self._version) is not None:
             return self._at("items", REQUIRED, "Required value: a list has items")
-        if self._kind in _REPLACED:
+        if self._kind in REPLACED:
             legacy = f"{AIM_GROUP}/{LEGACY_VERSION}"
-            advice = f"use {_REPLACED[self._kind]}: state apiVersion {legacy}, which serves this kind, and run convert"
+            advice = f"use {REPLACED[self._kind]}: state apiVersion {legacy}, which serves this kind, and run convert"
         message = f"no matches for kind {self._kind!r} in version {get_str(self._value, 'apiVersion')!r}"
         return self._at("kind", UNKNOWN_KIND, message, advice)
 

@@ -104,7 +104,7 @@ class FateTable:
         self._root = _Node()
         for fate in self.fates:
             node = self._root
-            for part in fate.path.replace("[]", ".[]").split("."):
+            for part in _parts(fate):
                 node = node.children.setdefault(part, _Node())
             node.fate = fate
         self._search = lru_cache(maxsize=4096)(self._look_up)  # a fleet's objects have few paths
@@ -151,6 +151,24 @@ class FateTable:
         if node.fate is None and node.children and empty:
             return next(_fates_below(node))
         return node.fate
+
+
+def rows_at(table: FateTable, path: Iterable[Key]) -> list[FieldFate]:
+    """Return the row of a field or, of an object or a list, the rows of all that it can hold."""
+    keys = tuple(path)
+    own = table.find(keys)
+    names = ["[]" if isinstance(key, int) else key for key in keys]
+    return [own] if own else [row for row in table.fates if _parts(row)[: len(names)] == names]
+
+
+def is_moved(table: FateTable, path: Iterable[Key]) -> bool:
+    """Return whether a field, or something that it can hold, does not stay at its place with its meaning."""
+    rows = rows_at(table, path)
+    return any(row.fate is not Fate.MAPPED and field_of(row.path) != row.target.partition(".")[2] for row in rows)
+
+
+def _parts(row: FieldFate) -> list[str]:
+    return row.path.replace("[]", ".[]").split(".")
 
 
 def _fates_below(node: _Node) -> Iterator[FieldFate]:

@@ -35,7 +35,7 @@ def to_decide(conversion: Conversion) -> list[str]:
 def objects(conversion: Conversion) -> dict[str, list[str]]:
     """Return the objects of each file, in words."""
     return {
-        file.file.name: [f"{value['kind']}/{get_str(value, 'metadata', 'name')}" for value in file.objects()]
+        file.file.name: [f"{value.get('kind')}/{get_str(value, 'metadata', 'name')}" for value in file.objects()]
         for file in conversion.files
     }
 
@@ -119,6 +119,42 @@ def test_a_cache_stays_where_only_another_directory_has_its_template() -> None:
 )
 def test_directories_are_told_by_the_copies_in_them(names: list[str], copies: list[str], places: list[str]) -> None:
     assert places_of(names, {"AIMService/s": copies}) == places
+
+
+OTHER = SERVICE.replace("name: s", "name: other")
+
+
+def notes_of_models(files: dict[str, str]) -> list[str]:
+    return [note.message for note in convert(files).ledger.notes if "which is written in" in note.message]
+
+
+def test_overlays_of_one_base_are_apart_without_a_common_object() -> None:
+    files = {
+        "base/kustomization.yaml": "resources: [t.yaml]\n",
+        "base/t.yaml": TEMPLATE,
+        "o/east/kustomization.yaml": "resources: [../../base, s.yaml]\n",
+        "o/east/s.yaml": SERVICE,
+        "o/west/kustomization.yaml": "resources: [../../base, s.yaml]\n",
+        "o/west/s.yaml": OTHER,
+    }
+    found = objects(convert(files))
+    assert all(found[name][0].startswith("AIMModel/") for name in ("o/east/s.yaml", "o/west/s.yaml"))
+    assert notes_of_models(files) == []
+    files["all/kustomization.yaml"] = "resources: [../o/east, ../o/west]\n"
+    found = objects(convert(files))  # one build has both
+    assert [len(found[name]) for name in ("o/east/s.yaml", "o/west/s.yaml")] == [2, 1]
+
+
+def test_a_model_that_two_directories_share_is_named_where_nothing_tells_them_apart() -> None:
+    files = {"c/east/s.yaml": SERVICE, "c/west/s.yaml": OTHER, "c/west/t.yaml": OTHER.replace("other", "third")}
+    (note,) = notes_of_models(files)
+    assert "AIMModel/ml/b-1-" in note
+    assert "which is written in c/east/s.yaml" in note
+    assert "convert each of them on its own" in note
+    assert notes_of_models({"c/s.yaml": SERVICE, "c/west/s.yaml": OTHER}) == []
+    assert notes_of_models({**files, "c/kustomization.yaml": "resources: [east/s.yaml, west/s.yaml]\n"}) != []
+    together = "resources: [east/s.yaml, west/s.yaml, west/t.yaml]\n"
+    assert notes_of_models({**files, "c/kustomization.yaml": together}) == []
 
 
 def test_a_directory_is_not_apart_from_one_above_it() -> None:

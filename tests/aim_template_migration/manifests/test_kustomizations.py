@@ -1,10 +1,13 @@
 """Kustomize takes no new object from a patch, and finds no object of a version that is gone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from aim_api.tree import JsonObject, get, has
 from aim_template_migration.manifests.converting import Conversion, convert_files
+from aim_template_migration.manifests.files import read_inputs
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
@@ -75,18 +78,15 @@ SELECTS = "{model: {name: m}, template: {allowUnoptimized: true}}"
 @pytest.mark.parametrize(
     ("base", "patch"),
     [
-        (BASE, "{overrides: null, replicas: 2}"),
-        (BASE, "{overrides: {engineArgs: null}}"),
-        (BASE, "{overrides: {engineArgs: {b: 2}}}"),
         (BASE, "{template: null}"),
-        ("{template: {name: t}, env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}]}", "{env: []}"),
-        (SELECTS, "{template: {name: x}}"),
-        (SELECTS, "{template: {allowUnoptimized: null}}"),
+        (BASE, "{overrides: {metric: latency}}"),
+        (BASE, "{overrides: {engineArgs: {a: text}}, env: [{name: AIM_ENGINE_ARGS, value: none}]}"),
+        ("{template: {name: t}, overrides: {engineArgs: {a: text}}}", "{overrides: {engineArgs: {a: '1'}}}"),
         ("", "{template: {name: x}}"),
         ("", "{overrides: null}"),
     ],
 )
-def test_a_patch_that_means_another_thing_converted_stays(base: str, patch: str) -> None:
+def test_a_patch_that_has_no_form_of_v1alpha2_stays(base: str, patch: str) -> None:
     files = {"kustomization.yaml": PATCHED, "p/x.yaml": HEAD.format("AIMService", patch)}
     if base:
         files["base/a.yaml"] = HEAD.format("AIMService", base)
@@ -94,6 +94,169 @@ def test_a_patch_that_means_another_thing_converted_stays(base: str, patch: str)
     assert not conversion.files[1].changed
     (line,) = to_decide(conversion)
     assert line.startswith("p/x.yaml:2: AIMService/s kind: what becomes of this patch depends on the service")
+    again = convert({file.file.name: file.text for file in conversion.files})
+    assert not any(file.changed for file in again.files)
+    assert to_decide(again) == [line]
+
+
+BY_ENV = "{template: {name: t}, env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}]}"
+MODEL_ALONE = "{model: {name: m}}"
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "becomes"),
+    [
+        (BASE, "{overrides: null, replicas: 2}", "{replicas: 2, profileOverrides: null}"),
+        (BASE, "{overrides: {engineArgs: null}}", "{profileOverrides: null}"),
+        (BASE, "{overrides: {engineArgs: {b: '2'}}}", "{profileOverrides: {engineArgs: {b: 2}}}"),
+        (BASE, "{overrides: {engineArgs: {a: null, c: x}}}", "{profileOverrides: {engineArgs: {a: null, c: x}}}"),
+        (BASE, "{overrides: {$patch: replace, engineArgs: {b: 2}}}", ""),
+        (BASE, "{template: {$patch: replace, name: x}}", "{profile: {$patch: replace, name: x}}"),
+        (BASE, "{$patch: replace, template: {name: x}}", "{$patch: replace, profile: {name: x}}"),
+        (BY_ENV, "{env: []}", "{profileOverrides: null}"),
+        (BY_ENV, "{env: [{name: AIM_ENGINE_ARGS, value: '{\"b\": 2}'}]}", ""),
+        (SELECTS, "{template: {name: x}}", "{profile: {name: x, selector: null}}"),
+        (SELECTS, "{template: {allowUnoptimized: null}}", ""),
+        (SELECTS, "{caching: null, replicas: null}", "{caching: null, replicas: null}"),
+        (MODEL_ALONE, "{template: {name: x}, overrides: {engineArgs: {a: '1'}}}", ""),
+        (MODEL_ALONE, "{model: {name: other}}", "{model: {name: other}}"),
+    ],
+)
+def test_a_patch_does_to_the_converted_service_what_it_did_to_the_service(
+    base: str, patch: str, becomes: str, tmp_path: Path
+) -> None:
+    files = {"base/a.yaml": HEAD.format("AIMService", base), "p/x.yaml": HEAD.format("AIMService", patch)}
+    files = {"kustomization.yaml": PATCHED, **files}
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    patched = conversion.files[2].text
+    assert patched.endswith(f"\nspec: {becomes}\n" if becomes else "}\n")
+    before = convert({"all.yaml": built(_as_is(files), tmp_path / "before")})
+    after = convert({"all.yaml": built(conversion, tmp_path / "after")})
+    assert to_decide(before) == to_decide(after) == []
+    assert _without_annotation(before) == _without_annotation(after)
+    assert not any(file.changed for file in convert({file.file.name: file.text for file in conversion.files}).files)
+
+
+def _as_is(files: dict[str, str]) -> Conversion:
+    conversion = convert(files)
+    kept = tuple(replace(file, text=file.file.manifest.text) for file in conversion.files)
+    return replace(conversion, files=kept)
+
+
+def _without_annotation(conversion: Conversion) -> list[JsonObject]:
+    """Return the objects without the annotation that says again what spec.profile says."""
+    objects = [value for file in conversion.files for value in file.objects()]
+    for value in objects:
+        if has(value, "spec", "profile"):
+            value["metadata"] = {"name": get(value, "metadata", "name")}
+    return objects
+
+
+def test_patches_of_one_service_are_tried_in_their_order(tmp_path: Path) -> None:
+    names = HEAD.format("AIMService", "{template: {name: t}}")
+    arguments = HEAD.format("AIMService", "{overrides: {engineArgs: {a: '1'}}}")
+    files = {
+        "kustomization.yaml": "resources: [base]\npatches: [{path: p.yaml}, {path: q.yaml}]\n",
+        "base/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n",
+        "base/a.yaml": HEAD.format("AIMService", MODEL_ALONE),
+        "base/p.yaml": names,
+        "p.yaml": arguments,
+        "q.yaml": HEAD.format("AIMService", "{overrides: null}"),
+    }
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    texts = {file.file.name: file.text for file in conversion.files}
+    assert "spec: {profile: {name: t}}" in texts["base/p.yaml"]
+    assert "spec: {profileOverrides: {engineArgs: {a: 1}}}" in texts["p.yaml"]
+    assert "spec: {profileOverrides: null}" in texts["q.yaml"]
+    assert "profileOverrides" not in built(conversion, tmp_path)
+
+
+@pytest.mark.parametrize("target", ["{kind: AIMService}", "{name: s}", "{name: 's.*', kind: AIM.*}"])
+def test_a_target_says_which_services_a_patch_changes(target: str) -> None:
+    patch = HEAD.format("AIMService", "{env: [{name: AIM_ENGINE_ARGS, value: '{\"b\": 2}'}]}")
+    files = {
+        "kustomization.yaml": f"resources: [base/a.yaml]\npatches: [{{path: p.yaml, target: {target}}}]\n",
+        "base/a.yaml": HEAD.format("AIMService", BY_ENV),
+        "p.yaml": patch.replace("name: s", "name: any"),
+    }
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    assert conversion.files[2].text.endswith("spec: {profileOverrides: {engineArgs: {a: null, b: 2}}}\n")
+
+
+def test_a_patch_is_one_for_all_services_that_it_changes() -> None:
+    files = {
+        "kustomization.yaml": "resources: [a.yaml, b.yaml]\npatches: [{path: p.yaml, target: {kind: AIMService}}]\n",
+        "a.yaml": HEAD.format("AIMService", BASE),
+        "b.yaml": HEAD.format("AIMService", BASE).replace("name: s", "name: other"),
+        "p.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {b: '2'}}}"),
+    }
+    assert to_decide(convert(files)) == []
+    files["b.yaml"] = HEAD.format("AIMService", SELECTS).replace("name: s", "name: other")
+    (line,) = to_decide(convert(files))
+    assert line.startswith("p.yaml:2: AIMService/s kind: what becomes of this patch depends on the service")
+
+
+def test_a_patch_changes_what_its_own_kustomization_builds() -> None:
+    files = {
+        "east/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n",
+        "east/a.yaml": HEAD.format("AIMService", BASE),
+        "east/p.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {b: '2'}}}"),
+        "west/kustomization.yaml": "resources: [a.yaml]\n",
+        "west/a.yaml": HEAD.format("AIMService", SELECTS),
+    }
+    assert to_decide(convert(files)) == []
+
+
+def test_a_component_patches_what_builds_it() -> None:
+    files = {
+        "c/kustomization.yaml": "kind: Component\npatches: [{path: p.yaml}]\n",
+        "c/p.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {b: '2'}}}"),
+        "o/kustomization.yaml": "resources: [a.yaml]\ncomponents: [../c]\n",
+        "o/a.yaml": HEAD.format("AIMService", BASE),
+    }
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    assert conversion.files[1].text.endswith("spec: {profileOverrides: {engineArgs: {b: 2}}}\n")
+
+
+def test_a_prefix_of_names_hides_no_service_from_its_patch() -> None:
+    files = {
+        "o/kustomization.yaml": "resources: [../m]\npatches: [{path: p.yaml}]\n",
+        "m/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: m-\n",
+        "m/a.yaml": HEAD.format("AIMService", BY_ENV),
+        "o/p.yaml": HEAD.format("AIMService", "{env: [{name: AIM_ENGINE_ARGS, value: '{\"b\": 2}'}]}").replace(
+            "name: s", "name: m-s"
+        ),
+    }
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    assert "profileOverrides: {engineArgs: {a: null, b: 2}}" in conversion.files[3].text
+
+
+def test_comments_of_a_patch_stay_with_their_fields() -> None:
+    patch = HEAD.format("AIMService", "\n  overrides:   # longer\n    engineArgs: {a: '8'}   # tokens")
+    files = {"kustomization.yaml": PATCHED, "base/a.yaml": HEAD.format("AIMService", BASE), "p/x.yaml": patch}
+    text = convert(files).files[2].text
+    assert text.endswith("  profileOverrides:   # longer\n    engineArgs: {a: 8}   # tokens\n")
+
+
+def test_a_kustomization_needs_no_head(tmp_path: Path) -> None:
+    files = {"base/a.yaml": HEAD.format("AIMService", BASE), "p/x.yaml": HEAD.format("AIMService", "{replicas: 2}")}
+    for name, text in (("Kustomization", PATCHED), ("kustomization.yml", f"kind: Kustomization\n{PATCHED}")):
+        conversion = convert({name: text, **files})
+        assert to_decide(conversion) == []
+        assert [note.message for note in conversion.ledger.notes if note.file == "p/x.yaml"] == []
+    for name, text in {"Kustomization": PATCHED, **files}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [file.name.rpartition("/")[2] for file in read_inputs([str(tmp_path)], follow_links=True).files] == [
+        "Kustomization",
+        "a.yaml",
+        "x.yaml",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +264,7 @@ def test_a_patch_that_means_another_thing_converted_stays(base: str, patch: str)
     [
         ("{template: {name: x}}", "{profile: {name: x}}"),
         ("{replicas: null}", "{replicas: null}"),
-        ("{replicas: 2, model: {name: n}, template: {name: x}}", "{replicas: 2, model: {name: n}, profile: {name: x}}"),
+        ("{replicas: 2, model: {name: o}, template: {name: x}}", "{replicas: 2, model: {name: o}, profile: {name: x}}"),
     ],
 )
 def test_a_patch_that_means_the_same_is_converted(patch: str, becomes: str) -> None:

@@ -1,6 +1,7 @@
 """Conversion of a set of objects: each by the recipe of its kind, with the others as what it may refer to (pure)."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from aim_api.kinds import (
@@ -16,11 +17,12 @@ from aim_api.kinds import (
     AIM_TEMPLATE_CACHE,
     LEGACY_VERSION,
 )
-from aim_api.tree import Json, JsonObject, field_path, get_map, get_str
+from aim_api.tree import Json, JsonObject, field_path, get_map, get_str, has
 from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
-from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
+from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate, is_moved
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.recipes.context import (
+    LEGACY_MODEL_FIELDS,
     Context,
     Live,
     LiveModels,
@@ -33,11 +35,12 @@ from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
-from aim_template_migration.mapping.recipes.patches import convert_patch
+from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch
 from aim_template_migration.mapping.recipes.places import are_apart
-from aim_template_migration.mapping.recipes.service import convert_service
+from aim_template_migration.mapping.recipes.service import LEGACY_SERVICE_FIELDS, convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
 from aim_template_migration.mapping.recipes.template_cache import convert_template_cache
+from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
 
@@ -60,6 +63,13 @@ TABLES = {
     AIM_CLUSTER_PROFILE.name: _AT_V1ALPHA2,
 }
 
+_LEGACY_FIELDS = {
+    AIM_SERVICE.name: LEGACY_SERVICE_FIELDS,
+    AIM_MODEL.name: LEGACY_MODEL_FIELDS,
+    AIM_CLUSTER_MODEL.name: LEGACY_MODEL_FIELDS,
+}
+"""Fields of a spec that v1alpha2 has no more."""
+
 _Recipe = Callable[[Draft, Context], None]
 
 _RECIPES: tuple[tuple[str, _Recipe], ...] = (
@@ -71,6 +81,9 @@ _RECIPES: tuple[tuple[str, _Recipe], ...] = (
     (AIM_SERVICE.name, convert_service),
 )
 """In the order in which they run: later ones refer to what earlier ones have made."""
+
+CONVERTED_KINDS = tuple(kind for kind, _ in _RECIPES)
+"""Kinds that a conversion changes."""
 
 _PARTS: tuple[tuple[Path, str], ...] = (
     (("metadata",), "an object"),
@@ -88,6 +101,105 @@ def is_aim_object(value: Json) -> bool:
     return (get_str(value, "apiVersion") or "").partition("/")[0] == AIM_GROUP
 
 
+@dataclass(frozen=True, slots=True)
+class PatchedObject:
+    """An object that a patch changes, both known by number.
+
+    Attributes:
+        number: the object.
+        before: the patches that change it before this one, in order.
+    """
+
+    number: int
+    before: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What something beside an object makes of it.
+
+    Attributes:
+        paths: the fields that it changes.
+        apply: returns the object as it is changed.
+        needs: the fields that have to be there.
+    """
+
+    paths: Sequence[Path]
+    apply: Callable[[JsonObject], JsonObject]
+    needs: Sequence[Path] = ()
+
+
+class ObjectConversion:
+    """The conversion of objects.
+
+    Attributes:
+        drafts: the conversion of each object; what is foreign to the AIM API is None.
+    """
+
+    def __init__(
+        self,
+        objects: Sequence[JsonObject],
+        *,
+        values: Values | None = None,
+        live: Live = nothing_live,
+        live_models: LiveModels = no_models_live,
+        inline: bool = False,
+        namespace: str = "",
+        patches: Mapping[int, Sequence[PatchedObject]] | None = None,
+        places: Sequence[str] = (),
+    ) -> None:
+        """Convert objects.
+
+        Args:
+            objects: the objects of the whole input.
+            values: values that were given by hand.
+            live: reads a live cluster, for what the input does not state.
+            live_models: lists the models of a live cluster, for images whose model the input does not state.
+            inline: put base image and derived profiles of a custom model into one AIMModel.
+            namespace: the namespace of objects that state none, empty where it is not known.
+            patches: the objects that are parts of others, which Kustomize puts together, with what they change.
+            places: for each object the directory of a cluster or environment that it stands in; all are in one where
+                none are given.
+        """
+        drafts = [_draft(value, place) for value, place in zip(objects, places or [""] * len(objects), strict=True)]
+        patches = patches or {}
+        known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
+        self._context = Context(
+            known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace
+        )
+        for kind, recipe in _RECIPES:
+            for draft in known:
+                if get_str(draft.source, "kind") == kind and not draft.gaps:
+                    recipe(draft, self._context)
+                    self._context.know(draft)
+        parts = {number: part for number in sorted(patches) if (part := drafts[number]) is not None}
+        for number, part in parts.items():
+            patched = [_patched(drafts[one.number], one, objects) for one in patches[number]]
+            drafts[number] = convert_patch(part, [one for one in patched if one is not None], self._context)
+        for draft in filter(None, drafts):
+            stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
+            if draft.removed or not stays:
+                draft.finish()
+        _name_collisions(known, namespace)
+        self.drafts = drafts
+
+    def allows(self, number: int, change: Change) -> bool:
+        """Return whether a change does to the conversion of an object what it does to the object."""
+        draft = self.drafts[number]
+        if draft is None or draft.removed:
+            return True
+        kind = get_str(draft.source, "kind") or ""
+        if get_str(draft.source, "apiVersion") == V1ALPHA2:
+            return not any(path[:2] == ("spec", name) for path in change.paths for name in _LEGACY_FIELDS.get(kind, ()))
+        if draft.value == draft.source:
+            return True
+        if kind != AIM_SERVICE.name:
+            return not any(is_elsewhere(kind, path) or draft.where(path) != path for path in change.paths)
+        gone = any(has(draft.source, *path) and not has(draft.value, *path) for path in change.needs)
+        changed, now = change.apply(draft.source), change.apply(draft.value)
+        return not gone and not draft.gaps and changes_the_same(draft, changed, now, self._context)
+
+
 def convert_objects(
     objects: Sequence[JsonObject],
     *,
@@ -96,41 +208,22 @@ def convert_objects(
     live_models: LiveModels = no_models_live,
     inline: bool = False,
     namespace: str = "",
-    patches: Collection[int] = (),
-    places: Sequence[str] = (),
 ) -> list[Draft | None]:
-    """Convert objects; what is foreign to the AIM API is None.
+    """Convert objects that no Kustomization changes; see `ObjectConversion`."""
+    return ObjectConversion(
+        objects, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace
+    ).drafts
 
-    Args:
-        objects: the objects of the whole input.
-        values: values that were given by hand.
-        live: reads a live cluster, for what the input does not state.
-        live_models: lists the models of a live cluster, for images whose model the input does not state.
-        inline: put base image and derived profiles of a custom model into one AIMModel.
-        namespace: the namespace of objects that state none, empty where it is not known.
-        patches: numbers of the objects that are parts of others, which Kustomize puts together.
-        places: for each object the directory of a cluster or environment that it stands in; all are in one where none
-            are given.
-    """
-    drafts = [_draft(value, place) for value, place in zip(objects, places or [""] * len(objects), strict=True)]
-    known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
-    context = Context(known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace)
-    for kind, recipe in _RECIPES:
-        for draft in known:
-            if get_str(draft.source, "kind") == kind and not draft.gaps:
-                recipe(draft, context)
-                context.know(draft)
-    services = [draft for draft in known if get_str(draft.source, "kind") == AIM_SERVICE.name]
-    for number in sorted(patches):
-        part = drafts[number]
-        if part is not None:
-            drafts[number] = convert_patch(part, services, context)
-    for draft in filter(None, drafts):
-        stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
-        if draft.removed or not stays:
-            draft.finish()
-    _name_collisions(known, namespace)
-    return drafts
+
+def is_elsewhere(kind: str, path: Path) -> bool:
+    """Return whether a field of a kind, or something in it, is at another place after the conversion."""
+    return kind in TABLES and is_moved(TABLES[kind], path)
+
+
+def _patched(draft: Draft | None, one: PatchedObject, objects: Sequence[JsonObject]) -> Patched | None:
+    if draft is None or get_str(draft.source, "kind") != AIM_SERVICE.name:
+        return None
+    return Patched(draft, tuple(objects[number] for number in one.before))
 
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:
@@ -197,5 +290,4 @@ def _versions(kind: str) -> frozenset[str]:
 
     No template or template cache was ever at v1alpha2; one that says so had its version exchanged alone.
     """
-    both = {kind for kind, _ in _RECIPES}
-    return frozenset({LEGACY_VERSION, "v1alpha2"} if kind in both else {_KNOWN[kind].version})
+    return frozenset({LEGACY_VERSION, "v1alpha2"} if kind in CONVERTED_KINDS else {_KNOWN[kind].version})

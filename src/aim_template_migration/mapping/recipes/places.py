@@ -9,14 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 
-def places_of(names: Sequence[str], files_by_id: Mapping[str, Iterable[str]]) -> list[str]:
+def places_of(names: Sequence[str], files_by_id: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> list[str]:
     """Return for each file the directory that is applied on its own, empty where the input has none such.
 
     Args:
         names: the files, by path.
         files_by_id: the files that hold an object of an id, by path.
+        known: directories that are known to be such.
     """
-    roots: set[str] = set()
+    roots = {"/".join(_parts(folder)) for folder in known}
     for files in files_by_id.values():
         for one, other in pairwise(sorted({_parts(name) for name in files})):
             common = next((n for n, both in enumerate(zip(one, other, strict=False)) if both[0] != both[1]), -1)

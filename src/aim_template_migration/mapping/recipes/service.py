@@ -21,7 +21,7 @@ _OVERRIDES: Path = ("spec", "overrides")
 _OVERLAY: Path = ("spec", "profileOverrides")
 
 _CRITERIA = ("precision", "acceleratorModel", "acceleratorCount", "metric", "engine", "type")
-_LEGACY = ("template", "overrides", "cacheModel")
+LEGACY_SERVICE_FIELDS = ("template", "overrides", "cacheModel")
 _CACHING_WORDS = {"Auto": "Shared", "Always": "Shared", "Never": "Dedicated"}
 _INT64 = re.compile(r"-?[1-9][0-9]{0,18}|0")
 _INT64_RANGE = range(-(2**63), 2**63)
@@ -36,7 +36,7 @@ OVERLAY_WARNING = (
 
 def convert_service(draft: Draft, context: Context) -> None:
     """Convert one AIMService; one that is at v1alpha2 and has nothing of v1alpha1 stays as it is."""
-    legacy = any(draft.has("spec", name) for name in _LEGACY) or draft.has("spec", "model", "custom")
+    legacy = any(draft.has("spec", name) for name in LEGACY_SERVICE_FIELDS) or draft.has("spec", "model", "custom")
     if draft.given("apiVersion") == V1ALPHA2 and not legacy:
         draft.unchanged = True
         return
