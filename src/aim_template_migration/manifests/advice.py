@@ -48,6 +48,12 @@ def advice_for(kind: str, field: str, schema: JsonObject) -> str:
     return f"did you mean {meant}?" if meant else ""
 
 
+def has_field(schema: JsonObject, field: str) -> bool:
+    """Return whether a schema has a field that a strict server names."""
+    *parents, name = field_keys(field)
+    return name in get_map(_below(schema, tuple(parents)), "properties")
+
+
 def _rows(table: FateTable, path: tuple[Key, ...]) -> list[FieldFate]:
     """Return the fates of a field that say where it went; of an object or a list those of what it holds.
 

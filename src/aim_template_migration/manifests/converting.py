@@ -15,7 +15,7 @@ from aim_template_migration.documents.conversion import (
     LedgerTarget,
 )
 from aim_template_migration.documents.plan import API_VERSION
-from aim_template_migration.manifests.kustomizations import Kustomized, environments, kustomizations, patches_of
+from aim_template_migration.manifests.kustomizations import Kustomized, Patching, environments, kustomizations
 from aim_template_migration.manifests.kustomized_changes import outdated_changes
 from aim_template_migration.manifests.located import Located, ManifestFile, line_of, located_objects
 from aim_template_migration.manifests.objects import objects_of
@@ -92,7 +92,8 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     options = options or Options()
     located = located_objects(files)
     kustomized = kustomizations(files, located)
-    patches = patches_of(files, located, kustomized)
+    patching = Patching(files, located, kustomized)
+    patches = patching.patched()
     conversion = ObjectConversion(
         [item.place.value for item in located],
         values=options.values,
@@ -110,7 +111,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         if draft is not None:
             writer.add(item, draft)
             writer.add_needs(item, () if number in patches else unexplained(draft))
-    for item, path, sentence in outdated_changes(files, located, kustomized, conversion):
+    for item, path, sentence in outdated_changes(files, located, kustomized, patching, conversion):
         writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
     for item, path, sentence in remarks(files, located, patches):
         writer.note(item, path, sentence)
@@ -155,6 +156,9 @@ def write_changes(
     for number, (file, by_document) in enumerate(zip(files, by_file, strict=True)):
         rewritten = rewrite(file.manifest, by_document)
         writer.add_text(number, rewritten)
+        removes = any(change.becomes is None for several in by_document.values() for change in several)
+        if removes and not read_manifest(rewritten.text.encode()).documents:
+            writer.note_empty(file)
         for document in by_document:
             writer.add_refused_items(file, file.manifest.documents[document])
         converted.append(ConvertedFile(file, rewritten.text))
@@ -237,6 +241,11 @@ class LedgerWriter:
         file = self._files[item.file].name
         source = id_of(item.place.value)
         self._notes.append(LedgerNote(file, self._line(item, path), source, field_path(path), message))
+
+    def note_empty(self, file: ManifestFile) -> None:
+        """Note that nothing is left of a file."""
+        message = "nothing is left in this file, and kubectl apply refuses one without objects; remove it"
+        self._notes.append(LedgerNote(file.name, 1, "", "", message))
 
     def fault(self, item: Located, message: str) -> None:
         """Add something that keeps one object from being converted."""

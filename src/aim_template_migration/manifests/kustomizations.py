@@ -172,34 +172,21 @@ def patches_in(one: Kustomized) -> Iterator[Patch]:
                 yield Patch(one, where, target if isinstance(target, dict) else None, one.path_to(path), text)
 
 
-def patches_of(
-    files: Sequence[ManifestFile], located: Sequence[Located], found: Sequence[Kustomized]
-) -> dict[int, list[PatchedObject]]:
-    """Return the numbers of the objects that are patches, those of files that a Kustomization names so.
-
-    With each stand the objects of the input that it patches.
-    """
-    patching = _Patching(files, located, found)
-    patched: dict[int, list[PatchedObject]] = {number: [] for number in sorted(patching.parts)}
-    for one in found:
-        for number, parts in patching.by_object(one).items():
-            before = [part for nested in one.nested for part in patching.by_object(nested).get(number, ())]
-            for part in parts:
-                patched[part].append(PatchedObject(number, tuple(before)))
-                before.append(part)
-    return patched
-
-
 def patch_files(files: Sequence[ManifestFile], located: Sequence[Located]) -> set[int]:
     """Return the numbers of the files that a Kustomization of the input names as patches."""
     named = {patch.file for one in kustomizations(files, located) for patch in patches_in(one)}
     return {number for number, file in enumerate(files) if normalised(file.name) in named}
 
 
-class _Patching:
-    """Which objects of the input the patches of its files change."""
+class Patching:
+    """Which objects of an input are patches, those of files that a Kustomization names so, and what they change.
+
+    Attributes:
+        parts: the numbers of the patches.
+    """
 
     def __init__(self, files: Sequence[ManifestFile], located: Sequence[Located], found: Sequence[Kustomized]) -> None:
+        self._found = found
         self._located = located
         self._in_file: dict[str, list[int]] = {}
         for number, item in enumerate(located):
@@ -217,7 +204,22 @@ class _Patching:
                 self._named.setdefault(get_str(item.place.value, "metadata", "name") or "", []).append(number)
         self._by_object: dict[int, dict[int, list[int]]] = {}
 
-    def by_object(self, one: Kustomized) -> dict[int, list[int]]:
+    def patched(self) -> dict[int, list[PatchedObject]]:
+        """Return for each patch the objects that it changes, with the patches before it."""
+        patched: dict[int, list[PatchedObject]] = {number: [] for number in sorted(self.parts)}
+        for one in self._found:
+            for number, parts in self._by(one).items():
+                before = [part for nested in one.nested for part in self._by(nested).get(number, ())]
+                for part in parts:
+                    patched[part].append(PatchedObject(number, tuple(before)))
+                    before.append(part)
+        return patched
+
+    def all_of(self, one: Kustomized, number: int) -> tuple[int, ...]:
+        """Return the patches of an object that a Kustomization applies, in order."""
+        return tuple(part for maker in (*one.nested, one) for part in self._by(maker).get(number, ()))
+
+    def _by(self, one: Kustomized) -> dict[int, list[int]]:
         """Return for each object that a Kustomization patches the parts, in order."""
         if id(one) not in self._by_object:
             changed: dict[int, list[int]] = {}

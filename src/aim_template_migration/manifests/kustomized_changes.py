@@ -14,6 +14,7 @@ from aim_template_migration.manifests.kustomizations import (
     RENAMES,
     Kustomized,
     Patch,
+    Patching,
     matches,
     normalised,
     patches_in,
@@ -29,7 +30,7 @@ from aim_template_migration.mapping.recipes.conversion import (
     is_aim_object,
     is_elsewhere,
 )
-from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.patches import merged
 
 _Place = tuple[Key, ...]
@@ -41,19 +42,23 @@ _OLD_VERSION = (
     "this selects objects at v1alpha1, which are at v1alpha2 now, and Kustomize passes over what it does not find; "
     "state v1alpha2, or no version"
 )
-_REFERENCES = {AIM_SERVICE.name: "spec/model/name", AIM_MODEL.name: "spec/profiles/derivedFrom/selector/modelRef/name"}
-"""Where objects of a kind refer to a model that the conversion writes."""
+_REFERENCES = {
+    AIM_SERVICE.name: ("spec", "model", "name"),
+    AIM_MODEL.name: ("spec", "profiles", "derivedFrom", "selector", "modelRef", "name"),
+}
+"""Where objects of a kind refer to a model by its name."""
 
 
 def outdated_changes(
     files: Sequence[ManifestFile],
     located: Sequence[Located],
     found: Sequence[Kustomized],
+    patching: Patching,
     conversion: ObjectConversion,
 ) -> Iterator[Outdated]:
     """Yield what a Kustomization says that no longer holds, or has no effect any more."""
     if found:
-        looked = _Looked(files, located, conversion)
+        looked = _Looked(files, located, patching, conversion)
         for one in found:
             yield from looked.patches(one)
             yield from looked.replacements(one)
@@ -64,8 +69,15 @@ def outdated_changes(
 class _Looked:
     """Looks at what Kustomizations say."""
 
-    def __init__(self, files: Sequence[ManifestFile], located: Sequence[Located], conversion: ObjectConversion) -> None:
+    def __init__(
+        self,
+        files: Sequence[ManifestFile],
+        located: Sequence[Located],
+        patching: Patching,
+        conversion: ObjectConversion,
+    ) -> None:
         self._conversion = conversion
+        self._patching = patching
         self._located = located
         self._files = {normalised(file.name): file for file in files}
         self._items: dict[str, list[Located]] = {}
@@ -104,7 +116,7 @@ class _Looked:
             return ""
         chosen = self._selected(one, target)
         for number, draft in chosen:
-            if not self._conversion.allows(number, change):
+            if not self._conversion.allows(number, change, self._patching.all_of(one, number)):
                 fields = ", ".join(sorted({field_path(path) for path in change.paths}))
                 return f"what this makes of {fields} of {draft.id} is another thing now; write it anew for v1alpha2"
         moved = [path for path in change.paths if any(is_elsewhere(kind, path) for kind in _kinds(target))]
@@ -185,28 +197,32 @@ class _Looked:
             yield from self._items.get(one.path_to(path if isinstance(path, str) else ""), ())
 
     def names(self, one: Kustomized) -> Iterator[Outdated]:
-        """Look whether it gives a model that the conversion writes a name by which nothing refers to it."""
+        """Look whether it gives a model that it builds a name by which nothing refers to it."""
         field = next((name for name in RENAMES if get_str(one.value, name)), "")
-        if not field or one.folder is None:
+        if not field or self._follows_models(one):
             return
-        known = {
-            get_str(entry, "kind")
+        drafts = [draft for number, draft in self._known if self._located[number].file in one.files]
+        values = [value for draft in drafts for value in (draft.value, *(made.value for made in draft.beside))]
+        models = {get_str(value, "metadata", "name") for value in values if get_str(value, "kind") == AIM_MODEL.name}
+        for value in values:
+            path = _REFERENCES.get(get_str(value, "kind") or "", ())
+            name = get_str(value, *path) if path else None
+            if name in models:
+                message = (
+                    f"Kustomize changes the name of the AIMModel {name} and not the reference to it in {id_of(value)}; "
+                    f"state it as a nameReference of the kind AIMModel in a file of configurations: kind "
+                    f"{get_str(value, 'kind')}, path {'/'.join(path)}"
+                )
+                yield one.item, (*one.at, field), message
+                return
+
+    def _follows_models(self, one: Kustomized) -> bool:
+        return any(
+            get_str(entry, "kind") == AIM_MODEL.name
             for maker in (*one.nested, one)
             for item in self._configured(maker)
             for entry in get_objects(item.place.value, "nameReference")
-        }
-        for number, draft in self._known:
-            made = next((beside for beside in draft.beside if beside.above), None)
-            if made is None or self._located[number].file not in one.files or get_str(made.value, "kind") in known:
-                continue
-            kind = get_str(draft.value, "kind") or ""
-            message = (
-                f"Kustomize changes the name of {made.id}, which the conversion writes, and not the reference to it in "
-                f"{draft.id}; state it as a nameReference of the kind {get_str(made.value, 'kind')} in a file of "
-                f"configurations: kind {kind}, path {_REFERENCES.get(kind, '')}"
-            )
-            yield one.item, (*one.at, field), message
-            return
+        )
 
 
 def _is_legacy(value: Json) -> bool:

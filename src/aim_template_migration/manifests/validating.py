@@ -9,7 +9,7 @@ from aim_api.kinds import AIM_GROUP, LEGACY_VERSION
 from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
 from aim_schema.errors import BLOCKING, REQUIRED, ROOT, TYPE_INVALID
-from aim_template_migration.manifests.advice import advice_for
+from aim_template_migration.manifests.advice import advice_for, has_field
 from aim_template_migration.manifests.kustomizations import patch_files, stated_by_patch
 from aim_template_migration.manifests.list_rules import UNKNOWN_KIND, is_aim_kind
 from aim_template_migration.manifests.located import ManifestFile, located_objects
@@ -156,7 +156,7 @@ class _Object:
             errors = [error for error in errors if error.reason in _OF_A_PART]
         for field in unknown:
             if not field.startswith("metadata."):
-                advice = advice_for(self._kind, field, found.open_api)
+                advice = advice_for(self._kind, field, found.open_api) or self._of_the_successor(field)
                 yield self._at(field, UNKNOWN_FIELD, f'unknown field "{field}"', advice)
         yield from (self._refused(error) for error in errors)
         if self._version != LEGACY_VERSION and (part or any(error.reason in BLOCKING for error in errors)):
@@ -173,6 +173,13 @@ class _Object:
         elif definition(self._kind, "v1alpha2") is not None:
             yield self._at("apiVersion", LEGACY, message, "rewrite it with convert", level="note")
 
+    def _of_the_successor(self, field: str) -> str:
+        """Return what to do about a field that the kind does not have, and the one that replaces it has."""
+        successor = REPLACED.get(self._kind, "")
+        found = definition(successor, "v1alpha2")
+        known = found is not None and has_field(found.open_api, field)
+        return f"use {successor}, which has it; convert does that" if known else ""
+
     def _unserved(self) -> Violation:
         others = [version for kind, version in _served() if kind == self._kind]
         advice = f"it is served at {AIM_GROUP}/{' and '.join(others)}" if others else ""
@@ -182,8 +189,7 @@ class _Object:
         if definition(self._kind.removesuffix("List"), self._version) is not None:
             return self._at("items", REQUIRED, "Required value: a list has items")
         if self._kind in REPLACED:
-            legacy = f"{AIM_GROUP}/{LEGACY_VERSION}"
-            advice = f"use {REPLACED[self._kind]}: state apiVersion {legacy}, which serves this kind, and run convert"
+            advice = f"use {REPLACED[self._kind]}; convert does that"
         message = f"no matches for kind {self._kind!r} in version {get_str(self._value, 'apiVersion')!r}"
         return self._at("kind", UNKNOWN_KIND, message, advice)
 

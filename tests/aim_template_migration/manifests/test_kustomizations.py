@@ -153,6 +153,17 @@ def _without_annotation(conversion: Conversion) -> list[JsonObject]:
     return objects
 
 
+def test_a_field_of_a_patch_that_has_to_be_decided_about_is_named_itself() -> None:
+    patch = HEAD.format("AIMService", "{env: [{name: A, value: b}], replicas: 2}")
+    conversion = convert(
+        {"kustomization.yaml": PATCHED, "base/a.yaml": HEAD.format("AIMService", BASE), "p/x.yaml": patch}
+    )
+    lines = to_decide(conversion)
+    assert [line.partition(": ")[0] for line in lines] == ["p/x.yaml:4"]
+    assert "spec.env[0]" in lines[0]
+    assert conversion.files[2].changed
+
+
 def test_patches_of_one_service_are_tried_in_their_order(tmp_path: Path) -> None:
     names = HEAD.format("AIMService", "{template: {name: t}}")
     arguments = HEAD.format("AIMService", "{overrides: {engineArgs: {a: '1'}}}")

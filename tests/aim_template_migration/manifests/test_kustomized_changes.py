@@ -128,6 +128,17 @@ def test_only_the_objects_that_a_target_takes_count(name: str) -> None:
     assert bool(to_decide(files)) == (name == "s")
 
 
+def test_a_patch_of_what_another_patch_makes_is_tried_with_that() -> None:
+    files = {
+        "kustomization.yaml": "resources: [s.yaml]\npatches:\n- path: p.yaml\n"
+        "- {target: {kind: AIMService}, patch: '[{op: remove, path: /spec/env/0}]'}\n",
+        "s.yaml": SERVICE.format("{template: {name: t}}"),
+        "p.yaml": SERVICE.format("{env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}]}"),
+    }
+    (line,) = to_decide(files)
+    assert "patches[1].patch: what this makes of spec.env[0] of AIMService/ml/s is another thing now" in line
+
+
 def test_what_was_to_be_written_anew_is_so_when_the_objects_are_converted() -> None:
     operations = "[{op: replace, path: /spec/template/name, value: x}]"
     (line,) = kustomized(with_target("kind: AIMService", operations))
@@ -216,13 +227,17 @@ def test_configurations_of_what_is_elsewhere_are_named(specs: tuple[str, str, st
 def test_a_model_that_gets_another_name_than_what_refers_to_it_is_named() -> None:
     image = SERVICE.format("{model: {image: 'a/b:1'}}")
     (line,) = kustomized("namePrefix: east-\n", image)
-    assert line.startswith("kustomization.yaml:2: namePrefix: Kustomize changes the name of AIMModel/ml/b-1-")
+    assert line.startswith("kustomization.yaml:2: namePrefix: Kustomize changes the name of the AIMModel b-1-")
     assert line.endswith("kind AIMService, path spec/model/name")
-    assert kustomized("namePrefix: east-\n") == []  # nothing new is referred to
+    assert kustomized("namePrefix: east-\n") == []  # no model is among what is built
     known = CONFIGURATION.format("AIMModel", "AIMService", "spec/model/name")
     assert kustomized("nameSuffix: -east\nconfigurations: [c.yaml]\n", image, c_yaml=known) == []
-    files = {"base/s.yaml": image, "base/kustomization.yaml": "resources: [s.yaml]\n"}
-    (line,) = to_decide(
-        {**files, "o/kustomization.yaml": "resources: [../base]\nnameSuffix: -o\n"}, "o/kustomization.yaml"
-    )
-    assert "nameSuffix: Kustomize changes the name of AIMModel" in line
+    files = {
+        "base/s.yaml": image,
+        "base/kustomization.yaml": "resources: [s.yaml]\n",
+        "o/kustomization.yaml": "resources: [../base]\nnameSuffix: -o\n",
+    }
+    lines = to_decide(files, "o/kustomization.yaml")
+    assert "nameSuffix: Kustomize changes the name of the AIMModel" in lines[0]
+    again = {file.file.name: file.text for file in convert(files).files}
+    assert to_decide(again, "o/kustomization.yaml") == lines

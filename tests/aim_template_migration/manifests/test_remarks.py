@@ -28,6 +28,25 @@ def test_a_model_that_stands_in_two_files_is_named() -> None:
     ]
 
 
+CACHE = f"{HEAD}kind: AIMTemplateCache\nmetadata: {{name: c}}\nspec: {{templateName: t, templateScope: Namespace}}\n"
+SOURCES = "modelSources: [{modelId: a/b, sourceUri: 'hf://a/b'}]"
+TEMPLATE = (
+    f"{HEAD}kind: AIMServiceTemplate\nmetadata: {{name: t}}\n"
+    f"spec: {{modelName: m, image: 'r/i:1', aimId: a/b, modelId: a/b, {SOURCES}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "empty"), [(CACHE, True), (f"# of ours\n{CACHE}", True), (f"{CACHE}---\n{TEMPLATE}", False)]
+)
+def test_a_file_of_which_nothing_is_left_is_named(text: str, empty: bool) -> None:
+    conversion = convert(c=text, t="" if TEMPLATE in text else TEMPLATE)
+    (left,) = [file.text for file in conversion.files if file.file.name == "c.yaml"]
+    assert (read_by_kubectl(left) == []) == empty
+    sentence = "c.yaml:1: note: nothing is left in this file, and kubectl apply refuses one without objects; remove it"
+    assert (sentence in said(conversion)) == empty
+
+
 def test_nothing_is_said_of_it_once_all_is_converted() -> None:
     done = MODEL.replace("v1alpha1", "v1alpha2")
     assert said(convert(a=done, b=done)) == []

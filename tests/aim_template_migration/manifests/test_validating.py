@@ -194,17 +194,32 @@ def test_caching_of_a_cluster_profile_is_named_beside_other_faults() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "field", "advice"),
+    [
+        ("AIMServiceTemplate", "acceleratorModel", "use AIMProfile, which has it; convert does that"),
+        ("AIMClusterServiceTemplate", "image", "use AIMClusterProfile, which has it; convert does that"),
+        ("AIMServiceTemplate", "unheard", ""),
+        ("AIMTemplateCache", "image", ""),
+    ],
+)
+def test_a_field_of_the_kind_that_replaces_a_template(kind: str, field: str, advice: str) -> None:
+    text = f"apiVersion: {AIM_GROUP}/v1alpha1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{{field}: b}}\n"
+    found = next(item for item in errors(validate(text)) if item.reason == "FieldValueUnknown")
+    assert (found.field, found.equivalent) == (f"spec.{field}", advice)
+
+
+@pytest.mark.parametrize(
     ("head", "message", "advice"),
     [
         (
             "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMServiceTemplate",
             "no matches for kind",
-            "use AIMProfile: state apiVersion aim.eai.amd.com/v1alpha1, which serves this kind, and run convert",
+            "use AIMProfile; convert does that",
         ),
         (
             "apiVersion: aim.eai.amd.com/v1alpha2\nkind: AIMTemplateCache",
             "no matches for kind",
-            "use spec.caching of the AIMProfile: state apiVersion aim.eai.amd.com/v1alpha1",
+            "use spec.caching of the AIMProfile; convert does that",
         ),
         ("apiVersion: aim.eai.amd.com/v1alpha1\nkind: AIMProfile", "no matches for kind", "served at"),
         ("apiVersion: aim.eai.amd.com/v1\nkind: AIMService", "no matches for kind", "served at"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 from aim_api.kinds import (
     AIM_CLUSTER_MODEL,
@@ -35,7 +35,7 @@ from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
-from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch
+from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch, merged
 from aim_template_migration.mapping.recipes.places import are_apart
 from aim_template_migration.mapping.recipes.service import LEGACY_SERVICE_FIELDS, convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
@@ -183,8 +183,14 @@ class ObjectConversion:
         _name_collisions(known, namespace)
         self.drafts = drafts
 
-    def allows(self, number: int, change: Change) -> bool:
-        """Return whether a change does to the conversion of an object what it does to the object."""
+    def allows(self, number: int, change: Change, parts: Sequence[int] = ()) -> bool:
+        """Return whether a change does to the conversion of an object what it does to the object.
+
+        Args:
+            number: the object.
+            change: the change.
+            parts: the patches that change the object as well; the change is tried without them and with all of them.
+        """
         draft = self.drafts[number]
         if draft is None or draft.removed:
             return True
@@ -195,9 +201,17 @@ class ObjectConversion:
             return True
         if kind != AIM_SERVICE.name:
             return not any(is_elsewhere(kind, path) or draft.where(path) != path for path in change.paths)
-        gone = any(has(draft.source, *path) and not has(draft.value, *path) for path in change.needs)
-        changed, now = change.apply(draft.source), change.apply(draft.value)
-        return not gone and not draft.gaps and changes_the_same(draft, changed, now, self._context)
+        converted = [part for one in parts if (part := self.drafts[one]) is not None and not part.gaps]
+        patched = draft.like(reduce(merged, (part.source for part in converted), draft.source))
+        patched.value = reduce(merged, (part.value for part in converted), draft.value)
+        return not draft.gaps and all(
+            self._is_the_same(one, change) for one in (draft, *([patched] if converted else ()))
+        )
+
+    def _is_the_same(self, service: Draft, change: Change) -> bool:
+        gone = any(has(service.source, *path) and not has(service.value, *path) for path in change.needs)
+        changed, now = change.apply(service.source), change.apply(service.value)
+        return not gone and changes_the_same(service, changed, now, self._context)
 
 
 def convert_objects(

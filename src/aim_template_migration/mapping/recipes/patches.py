@@ -1,6 +1,6 @@
 """Parts of services, which Kustomize puts together: they are converted so that the whole is what it was (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import takewhile
@@ -100,11 +100,24 @@ def changes_the_same(service: Draft, changed: JsonObject, now: JsonObject, conte
         context: what else is known.
     """
     own = context.apart()
-    whole = _converted(service.like(changed), own)
-    written = [made.value for made in service.beside]
-    needs_more = own.written_models.differ or any(made.value not in written for made in whole.beside)
-    more_lost = _lost(whole) - _lost(service)
-    return not needs_more and not more_lost and _meaning(now) == _meaning(whole.value)
+    before = _converted(service.like(service.source), own)
+    further = own.apart()
+    whole = _converted(service.like(changed), further)
+    return not _needs_more(before, whole, further) and _meaning(now) == _meaning(whole.value)
+
+
+def _needs_more(before: Draft, after: Draft, trial: Context, named: Collection[Path] = ()) -> bool:
+    """Return whether a changed service gives another object, or leaves more to be decided, than it did before.
+
+    Args:
+        before: the conversion before the change.
+        after: the conversion after it, in a trial.
+        trial: what the conversion after it has noted.
+        named: what is left to be decided and is named elsewhere.
+    """
+    written = [made.value for made in before.beside]
+    more = any(made.value not in written for made in after.beside)
+    return trial.written_models.differ or more or bool(_lost(after).difference(_lost(before), named))
 
 
 def _lost(service: Draft) -> set[Path]:
@@ -167,12 +180,7 @@ class _Trial:
         self._before = _converted(service.like(before), own) if patched.before else service
         further = own.apart()
         self._after = _converted(service.like(merged(before, part.source)), further)
-        written = [made.value for made in self._before.beside]
-        self._needs_more = (
-            further.written_models.differ
-            or any(made.value not in written for made in self._after.beside)
-            or bool(_lost(self._after) - _lost(self._before) - _lost(alone))
-        )
+        self._needs_more = _needs_more(self._before, self._after, further, _lost(alone))
 
     def is_met_by(self, part: JsonObject) -> bool:
         """Return whether a converted part makes of the service what it has to be."""
