@@ -4,11 +4,12 @@ The recipes know what they leave open. What else is wrong stood in the input bef
 rules of the definitions know it all, so that no conversion ends well that a server refuses.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aim_api.kinds import LEGACY_VERSION
-from aim_api.tree import JsonObject, Key, get, get_str
+from aim_api.tree import Json, JsonObject, Key, get, get_str
 from aim_schema.errors import ROOT, TYPE_INVALID
 from aim_template_migration.manifests.list_rules import list_findings
 from aim_template_migration.manifests.metadata_rules import metadata_findings
@@ -20,6 +21,9 @@ from aim_template_migration.mapping.recipes.ledger import Gap, Path
 
 _REFERENCE = "modelRef"
 _NOT_CHECKED = "rules were not checked"
+_CONTROL = "if|else|end|range|with|define|block|template"
+_EXPRESSION = re.compile(rf"{{{{(?!-?\s*(?:(?:{_CONTROL})\b|/\*))[^{{}}]*}}}}")
+"""An expression of a template that stands for a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,30 @@ def _moved(origins: dict[Path, Path | None], lost: Sequence[Path]) -> Iterator[P
 
 
 def _bad_metadata(value: JsonObject) -> Iterator[tuple[Path, str]]:
+    rendered: dict[Path, str] | None = None
     for found in metadata_findings(value):
-        # Nobody knows what an expression of a template renders to; a note says that it is taken as plain text.
         if TEMPLATE_MARK not in f"{found.path[-1:]}{get(value, *found.path)}":
             yield found.path, f"a server refuses this: {_without_secrets(found.field, found.message)}"
+            continue
+        if rendered is None:
+            stand_in = {**value, "metadata": _with_letters(value.get("metadata"))}
+            rendered = {one.path: one.message for one in metadata_findings(stand_in) if one.reason != TYPE_INVALID}
+        if found.path in rendered and TEMPLATE_MARK not in rendered[found.path]:
+            message = _without_secrets(found.field, rendered[found.path])
+            yield found.path, f"a server refuses this whatever its expression renders to: {message}"
+
+
+def _with_letters(value: Json) -> Json:
+    """Return metadata with a letter for each expression of a template that renders to something.
+
+    A letter is what fits best into names and labels: a text that is refused with it has other characters that are
+    wrong. What a template may leave out is not judged.
+    """
+    if isinstance(value, dict):
+        return {key: _with_letters(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_letters(item) for item in value]
+    return _EXPRESSION.sub("x", value) if isinstance(value, str) else value
 
 
 def _refused(output: _Output, source: JsonObject) -> Iterator[tuple[Path, str]]:

@@ -118,6 +118,27 @@ def test_metadata_with_an_expression_of_a_template_is_no_refusal() -> None:
 
 
 @pytest.mark.parametrize(
+    ("metadata", "field"),
+    [
+        ("name: '{{ .Release.Name }}-S'", "metadata.name"),
+        ("name: '{{- .name | trunc 5 -}}_{{ .tail }}'", "metadata.name"),
+        ("name: s, labels: {a: '{{ .value }}-'}", "metadata.labels.a"),
+        ("name: s, namespace: '{{ .team }}.ml'", "metadata.namespace"),
+        ("name: '{{ if .x }}S{{ end }}'", ""),
+        ("name: '{{ include \"a.b\" . }}-s'", ""),
+        ("name: s, labels: {'{{ .Key }}/A B': v}", ""),
+        ("name: s, creationTimestamp: '{{ now }}'", ""),
+        ("name: '{{ .open'", ""),
+    ],
+)
+def test_an_expression_hides_no_character_that_is_wrong_beside_it(metadata: str, field: str) -> None:
+    text = f"apiVersion: {GROUP}/v1alpha1\nkind: AIMService\nmetadata: {{{metadata}}}\nspec: {{model: {{name: m}}}}\n"
+    found = convert_files([ManifestFile("f.yaml", read_manifest(text.encode()))]).ledger.needs
+    assert [need.field for need in found] == ([field] if field else [])
+    assert all("whatever its expression renders to" in need.message for need in found)
+
+
+@pytest.mark.parametrize(
     ("item", "sentence"),
     [
         ("5", "an item of a list must be an object; kubectl refuses the list"),
