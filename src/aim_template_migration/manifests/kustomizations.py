@@ -187,6 +187,7 @@ class Patching:
 
     def __init__(self, files: Sequence[ManifestFile], located: Sequence[Located], found: Sequence[Kustomized]) -> None:
         self._found = found
+        self._links: dict[tuple[int, int, PatchedObject | None], PatchedObject] = {}
         self._located = located
         self._in_file: dict[str, list[int]] = {}
         for number, item in enumerate(located):
@@ -209,11 +210,17 @@ class Patching:
         patched: dict[int, list[PatchedObject]] = {number: [] for number in sorted(self.parts)}
         for one in self._found:
             for number, parts in self._by(one).items():
-                before = [part for nested in one.nested for part in self._by(nested).get(number, ())]
+                before = None
+                for part in (part for nested in one.nested for part in self._by(nested).get(number, ())):
+                    before = self._patched(number, part, before)
                 for part in parts:
-                    patched[part].append(PatchedObject(number, tuple(before)))
-                    before.append(part)
+                    before = self._patched(number, part, before)
+                    patched[part].append(before)
         return patched
+
+    def _patched(self, number: int, part: int, before: PatchedObject | None) -> PatchedObject:
+        """Return one link of a chain, which is one object wherever the links before it are."""
+        return self._links.setdefault((number, part, before), PatchedObject(number, part, before))
 
     def all_of(self, one: Kustomized, number: int) -> tuple[int, ...]:
         """Return the patches of an object that a Kustomization applies, in order."""

@@ -1,6 +1,6 @@
 """Conversion of a set of objects: each by the recipe of its kind, with the others as what it may refer to (pure)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -101,17 +101,19 @@ def is_aim_object(value: Json) -> bool:
     return (get_str(value, "apiVersion") or "").partition("/")[0] == AIM_GROUP
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PatchedObject:
     """An object that a patch changes, both known by number.
 
     Attributes:
         number: the object.
-        before: the patches that change it before this one, in order.
+        part: the patch.
+        before: the same of the patch that changes it before this one, None where this is the first.
     """
 
     number: int
-    before: tuple[int, ...] = ()
+    part: int
+    before: "PatchedObject | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class ObjectConversion:
         """
         drafts = [_draft(value, place) for value, place in zip(objects, places or [""] * len(objects), strict=True)]
         patches = patches or {}
+        self._states: dict[PatchedObject, JsonObject] = {}
         known = [draft for number, draft in enumerate(drafts) if draft is not None and number not in patches]
         self._context = Context(
             known, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace
@@ -174,14 +177,31 @@ class ObjectConversion:
                     self._context.know(draft)
         parts = {number: part for number in sorted(patches) if (part := drafts[number]) is not None}
         for number, part in parts.items():
-            patched = [_patched(drafts[one.number], one, objects) for one in patches[number]]
-            drafts[number] = convert_patch(part, [one for one in patched if one is not None], self._context)
+            drafts[number] = convert_patch(part, list(self._services(drafts, objects, patches[number])), self._context)
         for draft in filter(None, drafts):
             stays = draft.unchanged or draft.get("apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
             if draft.removed or not stays:
                 draft.finish()
         _name_collisions(known, namespace)
         self.drafts = drafts
+
+    def _services(
+        self, drafts: Sequence[Draft | None], objects: Sequence[JsonObject], patched: Sequence[PatchedObject]
+    ) -> Iterator[Patched]:
+        """Yield the services among patched objects, as they are before the patch."""
+        for one in patched:
+            service = drafts[one.number]
+            if service is None or get_str(service.source, "kind") != AIM_SERVICE.name:
+                continue
+            chain: list[PatchedObject] = []
+            link = one.before
+            while link is not None and link not in self._states:
+                chain.append(link)
+                link = link.before
+            state = service.source if link is None else self._states[link]
+            for known in reversed(chain):
+                state = self._states[known] = merged(state, objects[known.part])
+            yield Patched(service, state)
 
     def allows(self, number: int, change: Change, parts: Sequence[int] = ()) -> bool:
         """Return whether a change does to the conversion of an object what it does to the object.
@@ -232,12 +252,6 @@ def convert_objects(
 def is_elsewhere(kind: str, path: Path) -> bool:
     """Return whether a field of a kind, or something in it, is at another place after the conversion."""
     return kind in TABLES and is_moved(TABLES[kind], path)
-
-
-def _patched(draft: Draft | None, one: PatchedObject, objects: Sequence[JsonObject]) -> Patched | None:
-    if draft is None or get_str(draft.source, "kind") != AIM_SERVICE.name:
-        return None
-    return Patched(draft, tuple(objects[number] for number in one.before))
 
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import takewhile
 
 from aim_api.kinds import AIM_SERVICE, LEGACY_VERSION
@@ -28,11 +27,11 @@ class Patched:
 
     Attributes:
         service: its conversion.
-        before: the patches that change it before this one, in order, as they stand in the input.
+        before: the service as it stands in the input, with the patches that change it before this one.
     """
 
     service: Draft
-    before: tuple[JsonObject, ...] = ()
+    before: JsonObject
 
 
 def convert_patch(draft: Draft, patched: Sequence[Patched], context: Context) -> Draft:
@@ -176,10 +175,10 @@ class _Trial:
         self._part = part
         service = patched.service
         own = context.apart()
-        before = reduce(merged, patched.before, service.source)
-        self._before = _converted(service.like(before), own) if patched.before else service
+        as_it_stands = patched.before is service.source
+        self._before = service if as_it_stands else _converted(service.like(patched.before), own)
         further = own.apart()
-        self._after = _converted(service.like(merged(before, part.source)), further)
+        self._after = _converted(service.like(merged(patched.before, part.source)), further)
         self._needs_more = _needs_more(self._before, self._after, further, _lost(alone))
 
     def is_met_by(self, part: JsonObject) -> bool:
