@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -58,10 +58,6 @@ class Kustomized:
     def path_to(self, path: str) -> str:
         """Return a path that it states, from where the names of files start; empty where that is not known."""
         return normalised(posixpath.join(self.folder, path)) if path and self.folder is not None else ""
-
-    def may_build(self, file: int) -> bool:
-        """Return whether it builds the objects of a file, as far as that is known."""
-        return not self.complete or file in self.files
 
 
 def is_kustomization(name: str, value: JsonObject) -> bool:
@@ -199,9 +195,11 @@ class Patching:
         self.parts = {number for patches in self._patches.values() for _, numbers in patches for number in numbers}
         self._named: dict[str, list[int]] = {}
         self._objects: list[int] = []
+        self._of_file: dict[int, list[int]] = {}
         for number, item in enumerate(located):
             if number not in self.parts and is_aim_object(item.place.value):
                 self._objects.append(number)
+                self._of_file.setdefault(item.file, []).append(number)
                 self._named.setdefault(get_str(item.place.value, "metadata", "name") or "", []).append(number)
         self._by_object: dict[int, dict[int, list[int]]] = {}
 
@@ -237,23 +235,35 @@ class Patching:
             self._by_object[id(one)] = changed
         return self._by_object[id(one)]
 
+    def built_by(self, one: Kustomized) -> list[int]:
+        """Return the objects of the AIM API that a Kustomization builds, as far as they are known."""
+        return [number for file in sorted(one.files) for number in self._of_file.get(file, ())]
+
+    def select(self, one: Kustomized, fits: Callable[[JsonObject], bool]) -> list[int]:
+        """Return the objects of a kind that a Kustomization builds.
+
+        Where it builds none that is known and more than is known, any object of the input may be one.
+        """
+        found = self._that_fit(self.built_by(one), fits)
+        return found if found or one.complete else self._that_fit(self._objects, fits)
+
+    def _that_fit(self, numbers: Iterable[int], fits: Callable[[JsonObject], bool]) -> list[int]:
+        return [number for number in numbers if fits(self._located[number].place.value)]
+
     def _changed(self, patch: Patch, part: int) -> list[int]:
-        value = self._located[part].place.value
-        one, renamed = patch.by, patch.by.renames
-        by_name = patch.target is None and not renamed
-        candidates = self._named.get(get_str(value, "metadata", "name") or "", []) if by_name else self._objects
-        found = [
-            number
-            for number in candidates
-            if one.may_build(self._located[number].file)
-            and changes(patch, value, self._located[number].place.value, renamed=renamed)
-        ]
-        if patch.target is None:
-            found = [number for number in found if self._located[number].file in one.files] or found
-            name = get_str(value, "metadata", "name")
-            same = [n for n in found if get_str(self._located[n].place.value, "metadata", "name") == name]
-            return same or found
-        return found
+        value, one = self._located[part].place.value, patch.by
+        name = get_str(value, "metadata", "name") or ""
+
+        def fits(item: JsonObject) -> bool:
+            return changes(patch, value, item, renamed=one.renames)
+
+        if patch.target is not None:
+            return self.select(one, fits)
+        same = self._that_fit(self._named.get(name, ()), fits)
+        inside = [number for number in same if self._located[number].file in one.files]
+        if inside or (same and not one.complete):
+            return inside or same
+        return self.select(one, fits) if one.renames else []
 
 
 def changes(patch: Patch, part: JsonObject, value: JsonObject, *, renamed: bool) -> bool:

@@ -78,12 +78,10 @@ class _Looked:
     ) -> None:
         self._conversion = conversion
         self._patching = patching
-        self._located = located
         self._files = {normalised(file.name): file for file in files}
         self._items: dict[str, list[Located]] = {}
         for item in located:
             self._items.setdefault(normalised(files[item.file].name), []).append(item)
-        self._known = [(number, draft) for number, draft in enumerate(conversion.drafts) if draft is not None]
 
     def patches(self, one: Kustomized) -> Iterator[Outdated]:
         """Look at what it patches; files of patches of the AIM API are converted or named on their own."""
@@ -125,11 +123,8 @@ class _Looked:
         return f"this changes {field_path(moved[0])}, which is elsewhere at v1alpha2; write it anew for v1alpha2"
 
     def _selected(self, one: Kustomized, target: JsonObject) -> list[tuple[int, Draft]]:
-        return [
-            (number, draft)
-            for number, draft in self._known
-            if one.may_build(self._located[number].file) and selects(target, draft.source, renamed=one.renames)
-        ]
+        found = self._patching.select(one, lambda value: selects(target, value, renamed=one.renames))
+        return [(number, draft) for number in found if (draft := self._conversion.drafts[number]) is not None]
 
     def replacements(self, one: Kustomized) -> Iterator[Outdated]:
         """Look at what it copies from one field to others."""
@@ -201,7 +196,8 @@ class _Looked:
         field = next((name for name in RENAMES if get_str(one.value, name)), "")
         if not field or self._follows_models(one):
             return
-        drafts = [draft for number, draft in self._known if self._located[number].file in one.files]
+        built = (self._conversion.drafts[number] for number in self._patching.built_by(one))
+        drafts = [draft for draft in built if draft is not None]
         values = [value for draft in drafts for value in (draft.value, *(made.value for made in draft.beside))]
         models = {get_str(value, "metadata", "name") for value in values if get_str(value, "kind") == AIM_MODEL.name}
         for value in values:

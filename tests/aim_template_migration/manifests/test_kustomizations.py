@@ -221,6 +221,19 @@ def test_a_patch_changes_what_its_own_kustomization_builds() -> None:
     assert to_decide(convert(files)) == []
 
 
+def test_what_a_kustomization_builds_beside_the_input_is_no_matter() -> None:
+    files = {
+        "east/kustomization.yaml": "resources: [a.yaml, https://host/x]\n"
+        "patches: [{path: p.yaml, target: {name: s}}]\n",
+        "east/a.yaml": HEAD.format("AIMService", BASE),
+        "east/p.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {b: '2'}}}"),
+        "west/a.yaml": HEAD.format("AIMService", SELECTS),
+    }
+    assert to_decide(convert(files)) == []
+    del files["east/a.yaml"]
+    assert len(to_decide(convert(files))) == 1  # it may be the other one
+
+
 def test_a_component_patches_what_builds_it() -> None:
     files = {
         "c/kustomization.yaml": "kind: Component\npatches: [{path: p.yaml}]\n",
