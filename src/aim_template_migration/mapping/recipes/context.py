@@ -119,7 +119,7 @@ class WrittenModels:
         return self._own[key]
 
     @property
-    def differ(self) -> bool:
+    def changed(self) -> bool:
         """Whether a trial has written or changed a model."""
         return self._above is not None and any(own != self._above.of(key) for key, own in self._own.items())
 
@@ -153,7 +153,7 @@ class Context:
         live: reads a live cluster.
         inline: base image and derived profiles of a custom model go into one AIMModel.
         namespace: the namespace of objects that state none, empty where it is not known.
-        written_models: the models that were written so far.
+        written: the models that were written so far.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Context:
         self.inline = inline
         self.namespace = namespace
         self._live_models = live_models
-        self.written_models = WrittenModels()
+        self.written = WrittenModels()
         self._index = _Index(namespace)
         self._drafts: dict[tuple[str, str, str], list[Draft]] = {}
         for draft in drafts:
@@ -219,7 +219,7 @@ class Context:
 
     def written_model(self, kind: Kind, draft: Draft, image: str, name: str = "") -> JsonObject | None:
         """Return a model of an image that was written so far for a draft, of a kind, and of a name if one is given."""
-        placed = self.written_models.of((kind.name, self._own(kind, draft.namespace), image))
+        placed = self.written.of((kind.name, self._own(kind, draft.namespace), image))
         models = (model for place, model in placed if not are_apart(place, draft.place))
         return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
 
@@ -227,12 +227,12 @@ class Context:
         """Take note of a model of an image that the conversion of a draft writes."""
         kind = get_str(model, "kind") or ""
         namespace = in_namespace(kind, get_str(model, "metadata", "namespace") or "", self.namespace)
-        self.written_models.of((kind, namespace, image)).append((draft.place, model))
+        self.written.of((kind, namespace, image)).append((draft.place, model))
 
     def apart(self) -> "Context":
         """Return a context of the same knowledge, of which nothing that is noted or changed there comes back here."""
         other = copy(self)
-        other.written_models = WrittenModels(self.written_models)
+        other.written = WrittenModels(self.written)
         return other
 
     def templates_of(self, namespace: str, model: str, *, cluster: bool) -> list[JsonObject]:

@@ -116,7 +116,7 @@ def _needs_more(before: Draft, after: Draft, trial: Context, named: Collection[P
     """
     written = [made.value for made in before.beside]
     more = any(made.value not in written for made in after.beside)
-    return trial.written_models.differ or more or bool(_lost(after).difference(_lost(before), named))
+    return trial.written.changed or more or bool(_lost(after).difference(_lost(before), named))
 
 
 def _lost(service: Draft) -> set[Path]:
