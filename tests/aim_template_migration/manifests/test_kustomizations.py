@@ -99,6 +99,21 @@ def test_a_patch_that_has_no_form_of_v1alpha2_stays(base: str, patch: str) -> No
     assert to_decide(again) == [line]
 
 
+def test_what_concerns_the_model_of_an_image_too_is_no_patch_of_the_service_alone() -> None:
+    patch = HEAD.format("AIMService", "{runtimeConfigName: r}")
+    image = HEAD.format("AIMService", "{model: {image: 'x/y:1'}}")
+    conversion = convert({"kustomization.yaml": PATCHED, "base/a.yaml": image, "p/x.yaml": patch})
+    (line,) = to_decide(conversion)
+    assert "kind: spec.runtimeConfigName of this patch may concern the AIMModel of the service's image as well" in line
+    again = convert({file.file.name: file.text for file in conversion.files})
+    assert len(to_decide(again)) == 1
+    assert not any(file.changed for file in again.files)
+    by_name = convert(
+        {"kustomization.yaml": PATCHED, "base/a.yaml": HEAD.format("AIMService", BASE), "p/x.yaml": patch}
+    )
+    assert to_decide(by_name) == []
+
+
 BY_ENV = "{template: {name: t}, env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}]}"
 MODEL_ALONE = "{model: {name: m}}"
 

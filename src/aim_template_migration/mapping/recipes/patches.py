@@ -13,6 +13,7 @@ from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied
 from aim_template_migration.mapping.recipes.ledger import LeafFate, Path
 from aim_template_migration.mapping.recipes.service import convert_service
+from aim_template_migration.mapping.recipes.service_model import COPIED
 from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 
@@ -61,11 +62,7 @@ def convert_patch(draft: Draft, patched: Sequence[Patched], context: Context) ->
         _stay(draft, _new_object(made), object_=made.id)
     converted = None if draft.gaps else _fitting(draft, alone, patched, context)
     if converted is None and not draft.gaps:
-        message = (
-            "what becomes of this patch depends on the service that it patches, so it stays as it is; write it anew "
-            "for the converted service, "
-        )
-        _stay(draft, message)
+        _stay(draft, _no_form(draft, patched))
     return draft if converted is None else _with_directives(converted)
 
 
@@ -129,7 +126,8 @@ def _fitting(draft: Draft, alone: Draft, patched: Sequence[Patched], context: Co
         return alone if _changes_the_version_alone(alone) else None
     if any(get_str(one.service.source, "apiVersion") == V1ALPHA2 for one in patched):
         # Nobody knows any more what the part did to the service as it was.
-        return alone if _changes_the_version_alone(alone) and not _lost(alone) else None
+        for_the_model = any(draft.has("spec", name) for name in COPIED)
+        return alone if _changes_the_version_alone(alone) and not _lost(alone) and not for_the_model else None
     trials = [_Trial(draft, alone, one, context) for one in patched]
     annotated = _ANNOTATION if has(alone.value, *_ANNOTATION) and not has(draft.source, *_ANNOTATION) else ()
     if not annotated and all(trial.is_met_by(alone.value) for trial in trials):
@@ -143,6 +141,19 @@ def _fitting(draft: Draft, alone: Draft, patched: Sequence[Patched], context: Co
 def _stay(draft: Draft, message: str, *, object_: str = "") -> None:
     draft.unchanged = True
     draft.need(("kind",), message + _CONVERT_THE_BUILD, near=("kind",), object_=object_)
+
+
+def _no_form(draft: Draft, patched: Sequence[Patched]) -> str:
+    shared = [f"spec.{name}" for name in COPIED if draft.has("spec", name)]
+    if shared and any(get_str(one.before, "spec", "model", "image") or one.service.beside for one in patched):
+        return (
+            f"{' and '.join(shared)} of this patch may concern the AIMModel of the service's image as well, so it "
+            "stays as it is; write it anew for the converted service and its model, "
+        )
+    return (
+        "what becomes of this patch depends on the service that it patches, so it stays as it is; write it anew for "
+        "the converted service, "
+    )
 
 
 def _new_object(made: Beside) -> str:

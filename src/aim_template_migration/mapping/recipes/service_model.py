@@ -17,7 +17,8 @@ from aim_template_migration.mapping.recipes.images import (
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _MODEL: Path = ("spec", "model")
-_COPIED = ("runtimeConfigName", "imagePullSecrets", "serviceAccountName")
+COPIED = ("runtimeConfigName", "imagePullSecrets", "serviceAccountName")
+"""Fields of a service that the model of its image gets as well."""
 
 
 def convert_service_model(draft: Draft, context: Context) -> None:
@@ -52,13 +53,13 @@ def _image(draft: Draft, context: Context, image: str) -> None:
     name = name or image_model_name(image)
     if known is not None:
         base = BaseModel({"name": name}, known, is_written=written is not None)
-        share_with_base(draft, base, _COPIED)
+        share_with_base(draft, base, COPIED)
     else:
         beside = Beside(new_object(AIM_MODEL, name, draft.namespace, {"image": image}), {("spec", "image"): path})
         known = beside.value
         context.note_model(draft, image, known)
         draft.beside.append(beside)
-        for field in _COPIED:
+        for field in COPIED:
             if draft.has("spec", field):
                 draft.give(("spec", field), beside, ("spec", field), keep=True)
     draft.put((*_MODEL, "name"), name)
@@ -78,7 +79,7 @@ def _custom(draft: Draft, context: Context) -> None:
     name = context.values.text(draft.source, "modelName") or derive_name([draft.name, "model"])
     derived = Beside(new_object(AIM_MODEL, name, draft.namespace, {}))
     draft.beside.append(derived)
-    share_with_base(draft, base, _COPIED)
+    share_with_base(draft, base, COPIED)
     profiles: Path = ("spec", "profiles")
     selector: Path = (*profiles, "derivedFrom", "selector")
     derived.put((*selector, "role"), "base")
