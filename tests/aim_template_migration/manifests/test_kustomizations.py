@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from aim_api.tree import JsonObject, get, has
-from aim_template_migration.manifests.converting import Conversion, convert_files
+from aim_template_migration.manifests.converting import Conversion, Options, convert_files
 from aim_template_migration.manifests.files import read_inputs
 from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.validating import validate_files
+from aim_template_migration.mapping.recipes.context import Values
 from tests.aim_template_migration.manifests.kubectl import built_by_kustomize
 
 HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {{name: s}}\nspec: {}\n"
@@ -210,6 +211,18 @@ def test_a_target_says_which_services_a_patch_changes(target: str) -> None:
     conversion = convert(files)
     assert to_decide(conversion) == []
     assert conversion.files[2].text.endswith("spec: {profileOverrides: {engineArgs: {a: null, b: 2}}}\n")
+
+
+def test_a_patch_of_any_name_finds_what_is_given_for_the_service() -> None:
+    files = {
+        "kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml, target: {kind: AIMService}}]\n",
+        "a.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {a: '1'}}}"),
+        "p.yaml": HEAD.format("AIMService", "{overrides: {engineArgs: {b: '2'}}}").replace("name: s", "name: any"),
+    }
+    read = [ManifestFile(name, read_manifest(text.encode())) for name, text in files.items()]
+    conversion = convert_files(read, Options(values=Values({"AIMService/s": {"profileName": "x"}})))
+    assert to_decide(conversion) == []
+    assert "spec: {profileOverrides: {engineArgs: {b: 2}}}" in conversion.files[2].text
 
 
 def test_a_patch_is_one_for_all_services_that_it_changes() -> None:

@@ -35,7 +35,7 @@ from aim_template_migration.mapping.recipes.draft import Draft, id_of, shape_of
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
-from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch, merged
+from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch, with_part
 from aim_template_migration.mapping.recipes.places import are_apart
 from aim_template_migration.mapping.recipes.service import LEGACY_SERVICE_FIELDS, convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
@@ -200,7 +200,7 @@ class ObjectConversion:
                 link = link.before
             state = service.source if link is None else self._states[link]
             for known in reversed(chain):
-                state = self._states[known] = merged(state, objects[known.part])
+                state = self._states[known] = with_part(state, objects[known.part])
             yield Patched(service, state)
 
     def allows(self, number: int, change: Change, parts: Sequence[int] = ()) -> bool:
@@ -222,8 +222,8 @@ class ObjectConversion:
         if kind != AIM_SERVICE.name:
             return not any(is_elsewhere(kind, path) or draft.where(path) != path for path in change.paths)
         converted = [part for one in parts if (part := self.drafts[one]) is not None and not part.gaps]
-        patched = draft.like(reduce(merged, (part.source for part in converted), draft.source))
-        patched.value = reduce(merged, (part.value for part in converted), draft.value)
+        patched = draft.like(reduce(with_part, (part.source for part in converted), draft.source))
+        patched.value = reduce(with_part, (part.value for part in converted), draft.value)
         return not draft.gaps and all(
             self._is_the_same(one, change) for one in (draft, *([patched] if converted else ()))
         )

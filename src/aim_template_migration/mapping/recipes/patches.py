@@ -129,7 +129,7 @@ def _fitting(draft: Draft, alone: Draft, patched: Sequence[Patched], context: Co
         for_the_model = any(draft.has("spec", name) for name in COPIED)
         return alone if _changes_the_version_alone(alone) and not _lost(alone) and not for_the_model else None
     trials = [_Trial(draft, alone, one, context) for one in patched]
-    annotated = _ANNOTATION if has(alone.value, *_ANNOTATION) and not has(draft.source, *_ANNOTATION) else ()
+    annotated = has(alone.value, *_ANNOTATION) and not has(draft.source, *_ANNOTATION)
     if not annotated and all(trial.is_met_by(alone.value) for trial in trials):
         return alone
     rewritten = [trial.rewritten() for trial in trials]
@@ -189,14 +189,14 @@ class _Trial:
         as_it_stands = patched.before is service.source
         self._before = service if as_it_stands else _converted(service.like(patched.before), own)
         further = own.apart()
-        self._after = _converted(service.like(merged(patched.before, part.source)), further)
+        self._after = _converted(service.like(with_part(patched.before, part.source)), further)
         self._needs_more = _needs_more(self._before, self._after, further, _lost(alone))
 
     def is_met_by(self, part: JsonObject) -> bool:
         """Return whether a converted part makes of the service what it has to be."""
         if self._needs_more or _unquotes(self._before.value, part):
             return False
-        return _meaning(merged(self._before.value, part)) == _meaning(self._after.value)
+        return _meaning(with_part(self._before.value, part)) == _meaning(self._after.value)
 
     def rewritten(self) -> Draft | None:
         """Return the part as what it changes in the converted service, None where it can't be stated so."""
@@ -213,7 +213,7 @@ class _Trial:
                 return None
             if path[0] == "spec":
                 self._carry(draft, path, value, fate)
-        further = _difference(_meaning(merged(self._before.value, draft.value)), _meaning(self._after.value))
+        further = _difference(_meaning(with_part(self._before.value, draft.value)), _meaning(self._after.value))
         draft.value = _laid_over(draft.value, further)
         draft.notes += [note for note in self._after.notes if has(draft.source, *note.near)]
         return draft if self.is_met_by(draft.value) else None
@@ -283,6 +283,12 @@ def _laid_over(value: JsonObject, patch: JsonObject) -> JsonObject:
         else:
             result[key] = copied(item)
     return result
+
+
+def with_part(value: JsonObject, part: JsonObject) -> JsonObject:
+    """Return an object with a patch, which changes neither its name nor its namespace."""
+    metadata = {key: item for key, item in get_map(part, "metadata").items() if key not in ("name", "namespace")}
+    return merged(value, {**part, "metadata": metadata})
 
 
 def merged(value: JsonObject, patch: JsonObject) -> JsonObject:
