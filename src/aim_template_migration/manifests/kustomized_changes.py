@@ -32,6 +32,7 @@ from aim_template_migration.mapping.recipes.conversion import (
 )
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.patches import merged
+from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 
 _Place = tuple[Key, ...]
 Outdated = tuple[Located, _Place, str]
@@ -42,6 +43,8 @@ _OLD_VERSION = (
     "this selects objects at v1alpha1, which are at v1alpha2 now, and Kustomize passes over what it does not find; "
     "state v1alpha2, or no version"
 )
+_OF_V1ALPHA2 = (("spec", "profile"), ("spec", "profileOverrides"))
+"""Fields by which a patch shows that it is written for converted services."""
 _REFERENCES = {
     AIM_SERVICE.name: ("spec", "model", "name"),
     AIM_MODEL.name: ("spec", "profiles", "derivedFrom", "selector", "modelRef", "name"),
@@ -109,8 +112,8 @@ class _Looked:
 
     def _wrong(self, one: Kustomized, target: JsonObject, value: Json) -> str:
         """Return why a patch does not do any more what it did, or an empty text."""
-        change = _change(value)
-        if change is None:
+        change = None if get_str(value, "apiVersion") == V1ALPHA2 else _change(value)
+        if change is None or _is_written_anew(change):
             return ""
         chosen = self._selected(one, target)
         for number, draft in chosen:
@@ -235,6 +238,12 @@ def _change(value: Json) -> Change | None:
         part = {key: item for key, item in value.items() if key not in ("apiVersion", "kind", "metadata")}
         return Change([path for path, _ in leaves(part)], lambda before: merged(before, part))
     return None
+
+
+def _is_written_anew(change: Change) -> bool:
+    """Return whether a patch is one of converted services."""
+    of_both = any(is_elsewhere(AIM_SERVICE.name, path) for path in change.paths)
+    return not of_both and any(path[:2] in _OF_V1ALPHA2 for path in change.paths)
 
 
 def _kinds(selector: JsonObject) -> list[str]:

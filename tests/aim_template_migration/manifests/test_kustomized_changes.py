@@ -101,6 +101,8 @@ def test_operations_on_fields_that_have_moved_are_named(
         "[{op: test, path: /spec/replicas, value: 1}, {op: remove, path: /spec/replicas}]",
         "[{op: copy, from: /spec/replicas, path: /spec/minReplicas}]",
         "{spec: {replicas: 3}}",
+        "[{op: add, path: /spec/profile/name, value: x}]",
+        "{apiVersion: aim.eai.amd.com/v1alpha2, kind: AIMService, spec: {profile: {name: x}}}",
     ],
 )
 def test_a_patch_that_does_what_it_did_is_in_order(operations: str) -> None:
