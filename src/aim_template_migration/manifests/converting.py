@@ -94,6 +94,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     kustomized = kustomizations(files, located)
     patching = Patching(files, located, kustomized)
     patches = patching.patched()
+    places = _places(files, located, patches, options.namespace, kustomized)
     conversion = ObjectConversion(
         [item.place.value for item in located],
         values=options.values,
@@ -102,7 +103,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
         inline=options.inline,
         namespace=options.namespace,
         patches=patches,
-        places=_places(files, located, patches, options.namespace, kustomized),
+        places=places,
     )
     drafts = conversion.drafts
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
@@ -113,7 +114,7 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
             writer.add_needs(item, () if number in patches else unexplained(draft))
     for item, path, sentence in outdated_changes(files, located, kustomized, patching, conversion):
         writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
-    for item, path, sentence in remarks(files, located, patches):
+    for item, path, sentence in remarks(files, located, patches, places):
         writer.note(item, path, sentence)
     for item, path, sentence in models_of_other_directories(files, located, drafts, kustomized, options.namespace):
         writer.note(item, path, sentence)

@@ -17,11 +17,22 @@ Remark = tuple[Located, tuple[Key, ...], str]
 
 
 def remarks(
-    files: Sequence[ManifestFile], located: Sequence[Located], patches: Collection[int] = ()
+    files: Sequence[ManifestFile],
+    located: Sequence[Located],
+    patches: Collection[int] = (),
+    places: Sequence[str] = (),
 ) -> Iterator[Remark]:
-    """Yield what is to be known, in the order of the input; patches, by number, are parts and stand for no object."""
+    """Yield what is to be known, in the order of the input.
+
+    Args:
+        files: the files.
+        located: their objects.
+        patches: the numbers of those that are parts and stand for no object.
+        places: the directory of a cluster or environment that each object stands in.
+    """
     if any(_is_legacy(item.place.value) for item in located):
-        yield from _standing_twice(files, [item for number, item in enumerate(located) if number not in patches])
+        placed = zip(located, places or [""] * len(located), strict=True)
+        yield from _standing_twice(files, [one for number, one in enumerate(placed) if number not in patches])
     templated = {number for number, file in enumerate(files) if TEMPLATE_MARK in file.manifest.text}
     for item in located:
         if is_aim_object(item.place.value):
@@ -35,18 +46,18 @@ def _is_legacy(value: JsonObject) -> bool:
     return get_str(value, "apiVersion") == f"{AIM_GROUP}/{LEGACY_VERSION}"
 
 
-def _standing_twice(files: Sequence[ManifestFile], located: Sequence[Located]) -> Iterator[Remark]:
-    first: dict[str, Located] = {}
-    for item in located:
+def _standing_twice(files: Sequence[ManifestFile], placed: Sequence[tuple[Located, str]]) -> Iterator[Remark]:
+    first: dict[tuple[str, str], Located] = {}
+    for item, place in placed:
         value = item.place.value
         if not is_aim_object(value) or not get_str(value, "metadata", "name"):
             continue
-        other = first.setdefault(id_of(value), item)
+        other = first.setdefault((id_of(value), place), item)
         apart = other.file != item.file
         if other is item or (apart and get_str(value, "kind") in _NEVER_REFERRED_TO):
             continue  # the same service in the directories of two clusters is no matter of the conversion
-        place = f"{files[other.file].name}:{line_of(files, other, ())}"
-        yield item, (), f"{id_of(value)} stands at {place} as well; what refers to it is converted with the first"
+        there = f"{files[other.file].name}:{line_of(files, other, ())}"
+        yield item, (), f"{id_of(value)} stands at {there} as well; what refers to it is converted with the first"
 
 
 def _templated(item: Located) -> Iterator[Remark]:

@@ -121,6 +121,31 @@ def test_directories_are_told_by_the_copies_in_them(names: list[str], copies: li
     assert places_of(names, {"AIMService/s": copies}) == places
 
 
+MODELS = [HEAD.format("AIMModel", "m", f"{{image: 'a/b:{number}'}}") for number in (1, 2)]
+CONFIGS = [HEAD.format("AIMRuntimeConfig", "default", f"{{env: [{{name: A, value: '{n}'}}]}}") for n in (1, 2)]
+OF_THE_MODEL = HEAD.format(
+    "AIMServiceTemplate", "t", f"{{modelName: m, aimId: a/b, modelId: a/b, modelSources: {SOURCES}}}"
+)
+
+
+def test_a_template_takes_image_and_environment_of_its_own_cluster() -> None:
+    files = {f"c{number}/a.yaml": f"{MODELS[number]}---\n{CONFIGS[number]}" for number in (0, 1)}
+    files |= {f"c{number}/t.yaml": OF_THE_MODEL for number in (0, 1)}
+    conversion = convert(files)
+    assert to_decide(conversion) == []
+    assert not [note for note in conversion.ledger.notes if "stands at" in note.message]
+    profiles = [file.objects()[0] for file in conversion.files if file.file.name.endswith("t.yaml")]
+    found = [(get_str(one, "spec", "image"), get(one, "spec", "containerEnv", 0, "value")) for one in profiles]
+    assert found == [("a/b:1", "1"), ("a/b:2", "2")]
+
+
+def test_what_several_clusters_have_otherwise_is_nobodys_guess() -> None:
+    files = {"c0/m.yaml": MODELS[0], "c1/m.yaml": MODELS[1], "base/t.yaml": OF_THE_MODEL}
+    (line,) = to_decide(convert(files))
+    assert "base/t.yaml:2: AIMProfile/ml/t spec.image" in line
+    assert to_decide(convert({**files, "c1/m.yaml": MODELS[0]})) == []
+
+
 OTHER = SERVICE.replace("name: s", "name: other")
 
 

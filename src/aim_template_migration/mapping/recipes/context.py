@@ -19,7 +19,7 @@ from aim_api.kinds import (
 from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.mapping.profile import Source
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, object_id
-from aim_template_migration.mapping.recipes.places import are_apart
+from aim_template_migration.mapping.recipes.places import are_apart, with_all_above
 
 VALUE_FIELDS: Mapping[str, frozenset[str]] = {
     "AIMService": frozenset({"aimId", "baseImage", "baseModelName", "modelName", "profileName"}),
@@ -129,20 +129,33 @@ class _Index:
     """Objects of the input by what they are looked up by; the namespace is empty for cluster-scoped kinds."""
 
     namespace: str
-    by_name: dict[tuple[str, str, str], JsonObject] = field(default_factory=dict)
+    by_name: dict[tuple[str, str, str], dict[str, JsonObject]] = field(default_factory=dict)
     image_models: dict[tuple[str, str, str], list[_Placed]] = field(default_factory=dict)
     templates: dict[tuple[str, str, str], list[JsonObject]] = field(default_factory=dict)
 
     def add(self, value: JsonObject, place: str) -> None:
-        """Add an object; of several that are looked up by the same words the first counts."""
+        """Add an object; of several of a place that are looked up by the same words the first counts."""
         kind = get_str(value, "kind") or ""
         namespace = in_namespace(kind, get_str(value, "metadata", "namespace") or "", self.namespace)
-        self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), value)
+        named = self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), {})
+        named.setdefault(place, value)
         image, model = get_str(value, "spec", "image"), get_str(value, "spec", "modelName")
         if image and is_image_model(value):
             self.image_models.setdefault((kind, namespace, image), []).append((place, value))
         if model:
             self.templates.setdefault((kind, namespace, model), []).append(value)
+
+    def named(self, key: tuple[str, str, str], place: str) -> JsonObject | None:
+        """Return the object that a name means in a place: its own, else that of what is above it.
+
+        Where only places below have one, it is theirs as long as all have the same.
+        """
+        found = self.by_name.get(key, {})
+        own = next((found[above] for above in with_all_above(place) if above in found), None)
+        if own is not None or not found:
+            return own
+        below = [value for other, value in found.items() if not are_apart(other, place)]
+        return below[0] if below and all(value == below[0] for value in below) else None
 
 
 class Context:
@@ -183,20 +196,20 @@ class Context:
             self._drafts.setdefault(key, []).append(draft)
         self._profiles_beside: dict[str, list[tuple[str, Beside]]] = {}
 
-    def find(self, kinds: Iterable[Kind], namespace: str, name: str) -> Source | None:
-        """Return an object by name, of the first kind that has one: of the input, else of the cluster."""
+    def find(self, kinds: Iterable[Kind], draft: Draft, name: str) -> Source | None:
+        """Return what a name means for a draft, of the first kind that has one: of the input, else of the cluster."""
         if not name:
             return None
         kinds = tuple(kinds)
-        found = next((item for kind in kinds if (item := self._named(kind, namespace, name))), None)
+        found = next((item for kind in kinds if (item := self._named(kind, draft, name))), None)
         if found is None:
-            live = (self.live(kind, self._own(kind, namespace), name) for kind in kinds)
+            live = (self.live(kind, self._own(kind, draft.namespace), name) for kind in kinds)
             found = next((item for item in live if item is not None), None)
         return None if found is None else Source(id_of(found), found)
 
-    def runtime_configs(self, namespace: str, name: str) -> tuple[Source, ...]:
-        """Return the runtime configs that a name means in a namespace, lowest precedence first."""
-        found = (self.find((kind,), namespace, name) for kind in (AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG))
+    def runtime_configs(self, draft: Draft, name: str) -> tuple[Source, ...]:
+        """Return the runtime configs that a name means for a draft, lowest precedence first."""
+        found = (self.find((kind,), draft, name) for kind in (AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG))
         return tuple(config for config in found if config is not None)
 
     def model_of_image(self, draft: Draft, image: str, *, cluster: bool) -> JsonObject | None:
@@ -207,13 +220,13 @@ class Context:
             for place, model in placed:
                 if not are_apart(place, draft.place):
                     return model
-        return next(self._live_models_of(kinds, draft.namespace, image), None)
+        return next(self._live_models_of(kinds, draft, image), None)
 
-    def _live_models_of(self, kinds: Iterable[Kind], namespace: str, image: str) -> Iterator[JsonObject]:
+    def _live_models_of(self, kinds: Iterable[Kind], draft: Draft, image: str) -> Iterator[JsonObject]:
         """Yield the models of an image in the cluster, except those of which the input has another form."""
         for kind in kinds:
-            for model in self._live_models(kind, self._own(kind, namespace)):
-                known = self._named(kind, namespace, get_str(model, "metadata", "name") or "")
+            for model in self._live_models(kind, self._own(kind, draft.namespace)):
+                known = self._named(kind, draft, get_str(model, "metadata", "name") or "")
                 if known is None and get_str(model, "spec", "image") == image and is_image_model(model):
                     yield model
 
@@ -274,8 +287,8 @@ class Context:
         for made in draft.beside:
             self._profiles_beside.setdefault(id_in(made.value, self.namespace), []).append((draft.place, made))
 
-    def _named(self, kind: Kind, namespace: str, name: str) -> JsonObject | None:
-        return self._index.by_name.get((kind.name, self._own(kind, namespace), name))
+    def _named(self, kind: Kind, draft: Draft, name: str) -> JsonObject | None:
+        return self._index.named((kind.name, self._own(kind, draft.namespace), name), draft.place)
 
     def _own(self, kind: Kind, namespace: str) -> str:
         return (namespace or self.namespace) if kind.namespaced else ""

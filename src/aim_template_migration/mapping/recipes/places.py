@@ -5,7 +5,7 @@ that another has.
 """
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 
@@ -29,6 +29,14 @@ def places_of(names: Sequence[str], files_by_id: Mapping[str, Iterable[str]], kn
 def are_apart(one: str, other: str) -> bool:
     """Return whether two places belong to different clusters or environments: neither is below the other."""
     return not _is_below(one, other) and not _is_below(other, one)
+
+
+def with_all_above(place: str) -> Iterator[str]:
+    """Yield a place and those that it is below of, the empty one at the end."""
+    while place:
+        yield place
+        place = place.rpartition("/")[0]
+    yield ""
 
 
 def _is_below(path: str, above: str) -> bool:

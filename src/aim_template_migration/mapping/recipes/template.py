@@ -85,7 +85,7 @@ def convert_template(draft: Draft, context: Context, *, cluster: bool) -> None:
 def _mapped(draft: Draft, context: Context, template: JsonObject, *, cluster: bool) -> tuple[MappedProfile, JsonObject]:
     """Return the profile by the common mapping, from all that is known, and the values that were given by hand."""
     name = get_str(draft.source, "spec", "modelName") or ""
-    model = context.find((AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL), draft.namespace, name)
+    model = context.find((AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL), draft, name)
     given = _given(draft, context, name, cluster=cluster)
     spec = {key: value for key, value in get_map(template, "spec").items() if key not in _FLAT}
     spec |= {
@@ -104,7 +104,7 @@ def _mapped(draft: Draft, context: Context, template: JsonObject, *, cluster: bo
             target=draft.id,
             template=Source(draft.id, {**template, "spec": spec}),
             model=model,
-            runtime_configs=context.runtime_configs(draft.namespace, config),
+            runtime_configs=context.runtime_configs(draft, config),
             runtime_config_name=config,
         )
     )
@@ -250,7 +250,7 @@ def _model_name(draft: Draft, mapped: MappedProfile) -> None:
 def _runtime_config(draft: Draft, context: Context) -> None:
     path: Path = ("spec", "runtimeConfigName")
     name = draft.given(*path)
-    if name in (None, "", "default") or (isinstance(name, str) and context.runtime_configs(draft.namespace, name)):
+    if name in (None, "", "default") or (isinstance(name, str) and context.runtime_configs(draft, name)):
         draft.drop(path)
         if name not in (None, ""):
             draft.account(path, draft.id, ("spec", "containerEnv"), fate=Fate.IMPUTED)
