@@ -364,13 +364,25 @@ def test_a_patch_that_a_kustomization_holds_itself_is_to_be_written_anew(field: 
     assert to_decide(convert(files)) == []
 
 
+TEMPLATE = (
+    "{modelName: m, image: 'a/b:1', aimId: a/b, modelId: a/b, modelSources: [{modelId: a/b, sourceUri: 'hf://a/b'}]}"
+)
+
+
+def test_a_patch_of_a_runtime_config_counts_where_a_profile_has_its_environment() -> None:
+    files = {"kustomization.yaml": PATCHED, "p/x.yaml": HEAD.format("AIMRuntimeConfig", "{env: [{name: A, value: b}]}")}
+    assert to_decide(convert(files)) == []
+    (line,) = to_decide(convert({**files, "base/t.yaml": HEAD.format("AIMServiceTemplate", TEMPLATE)}))
+    assert "p/x.yaml:2: AIMRuntimeConfig/s kind: the profiles of converted templates have the environment" in line
+
+
 def test_a_patch_is_no_second_object() -> None:
     model = HEAD.format("AIMModel", "{image: 'x/y:1'}")
     files = {"kustomization.yaml": PATCHED, "p/x.yaml": model, "base/m.yaml": model}
     notes = [note.message for note in convert(files).ledger.notes]
     assert not [message for message in notes if "stands at" in message]
-    del files["kustomization.yaml"]
-    assert [note.message for note in convert(files).ledger.notes if "stands at p/x.yaml:1 as well" in note.message]
+    both = {"p/x.yaml": model, "p/m.yaml": model}
+    assert [note.message for note in convert(both).ledger.notes if "stands at p/x.yaml:1 as well" in note.message]
 
 
 SOUND = HEAD.replace("v1alpha1", "v1alpha2")

@@ -109,6 +109,19 @@ def test_a_patch_that_does_what_it_did_is_in_order(operations: str) -> None:
     assert kustomized(with_target("kind: AIMService", operations)) == []
 
 
+@pytest.mark.parametrize("kind", ["AIMModel", "AIMRuntimeConfig"])
+@pytest.mark.parametrize(("path", "matters"), [("/spec/image", True), ("/metadata/labels", False)])
+def test_what_a_profile_has_taken_without_a_patch_is_named(kind: str, path: str, *, matters: bool) -> None:
+    files = {
+        "kustomization.yaml": "resources: [m.yaml, t.yaml]\n"
+        + with_target(f"kind: {kind}", f"[{{op: add, path: {path}, value: x}}]"),
+        "m.yaml": f"{LEGACY}kind: {kind}\nmetadata: {{name: m}}\nspec: {{image: 'a/b:1'}}\n",
+    }
+    assert to_decide(files) == []
+    template = f"{LEGACY}kind: AIMServiceTemplate\nmetadata: {{name: t}}\nspec: {{modelName: m}}\n"
+    assert bool(to_decide({**files, "t.yaml": template})) == matters
+
+
 def test_an_index_that_means_another_item_is_named() -> None:
     service = SERVICE.format(
         "{template: {name: t}, env: [{name: AIM_ENGINE_ARGS, value: '{\"a\": 1}'}, {name: A, value: b}]}"

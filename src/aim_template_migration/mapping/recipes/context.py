@@ -253,6 +253,12 @@ class Context:
         kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
         return self._index.templates.get((kind.name, self._own(kind, namespace), model), [])
 
+    @property
+    def has_templates(self) -> bool:
+        """Whether the input has templates that become profiles."""
+        names = (AIM_SERVICE_TEMPLATE.name, AIM_CLUSTER_SERVICE_TEMPLATE.name)
+        return any(kind in names for kind, _, _ in self._drafts)
+
     def profile_is_written(self, draft: Draft, name: str) -> bool:
         """Return whether the output has a profile of this name for a draft."""
         return bool(self.profiles((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), draft, name))

@@ -7,11 +7,13 @@ from functools import partial, reduce
 from aim_api.kinds import (
     AIM_CLUSTER_MODEL,
     AIM_CLUSTER_PROFILE,
+    AIM_CLUSTER_RUNTIME_CONFIG,
     AIM_CLUSTER_SERVICE_TEMPLATE,
     AIM_GROUP,
     AIM_KINDS,
     AIM_MODEL,
     AIM_PROFILE,
+    AIM_RUNTIME_CONFIG,
     AIM_SERVICE,
     AIM_SERVICE_TEMPLATE,
     AIM_TEMPLATE_CACHE,
@@ -63,6 +65,10 @@ TABLES = {
     AIM_CLUSTER_PROFILE.name: _AT_V1ALPHA2,
 }
 
+_INHERITED_FROM = frozenset(
+    kind.name for kind in (AIM_MODEL, AIM_CLUSTER_MODEL, AIM_RUNTIME_CONFIG, AIM_CLUSTER_RUNTIME_CONFIG)
+)
+"""Kinds from which a template takes what its profile states."""
 _LEGACY_FIELDS = {
     AIM_SERVICE.name: LEGACY_SERVICE_FIELDS,
     AIM_MODEL.name: LEGACY_MODEL_FIELDS,
@@ -217,6 +223,9 @@ class ObjectConversion:
         kind = get_str(draft.source, "kind") or ""
         if get_str(draft.source, "apiVersion") == V1ALPHA2:
             return not any(path[:2] == ("spec", name) for path in change.paths for name in _LEGACY_FIELDS.get(kind, ()))
+        of_spec = any(path[:1] == ("spec",) for path in change.paths)
+        if kind in _INHERITED_FROM and of_spec and self._context.has_templates:
+            return False  # the profiles of templates have taken what it is without the change
         if draft.value == draft.source:
             return True
         if kind != AIM_SERVICE.name:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from aim_api.kinds import AIM_SERVICE, LEGACY_VERSION
+from aim_api.kinds import AIM_CLUSTER_RUNTIME_CONFIG, AIM_RUNTIME_CONFIG, AIM_SERVICE, LEGACY_VERSION
 from aim_api.labels import PIPELINE_PROFILE, RECONCILER_PIPELINE
 from aim_api.tree import Json, JsonObject, get, get_map, get_str, has, leaves
 from aim_template_migration.mapping.defaulting import normalised
@@ -18,6 +18,11 @@ from aim_template_migration.mapping.recipes.versions import V1ALPHA2
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 
 _CONVERT_THE_BUILD = "or convert what kustomize build gives"
+_CONFIGS = frozenset({AIM_RUNTIME_CONFIG.name, AIM_CLUSTER_RUNTIME_CONFIG.name})
+_FOR_PROFILES = (
+    "the profiles of converted templates have the environment of their runtime configs as it is without this patch; "
+    "write what it sets into spec.containerEnv of these profiles, "
+)
 _DIRECTIVE = "$patch"
 _ANNOTATION: Path = ("metadata", "annotations", RECONCILER_PIPELINE)
 
@@ -49,6 +54,10 @@ def convert_patch(draft: Draft, patched: Sequence[Patched], context: Context) ->
     """
     kind, version = get_str(draft.source, "kind") or "", (get_str(draft.source, "apiVersion") or "").partition("/")[2]
     if draft.gaps:
+        return draft
+    if kind in _CONFIGS:
+        if context.has_templates:
+            _stay(draft, _FOR_PROFILES)
         return draft
     if kind != AIM_SERVICE.name:
         if version == LEGACY_VERSION:
