@@ -186,8 +186,10 @@ class Patching:
         self._links: dict[tuple[int, int, PatchedObject | None], PatchedObject] = {}
         self._located = located
         self._in_file: dict[str, list[int]] = {}
+        located = located if found else ()
+        names = [normalised(file.name) for file in files]
         for number, item in enumerate(located):
-            self._in_file.setdefault(normalised(files[item.file].name), []).append(number)
+            self._in_file.setdefault(names[item.file], []).append(number)
         self._patches = {
             id(one): [(patch, self._in_file[patch.file]) for patch in patches_in(one) if patch.file in self._in_file]
             for one in found

@@ -26,7 +26,10 @@ def services(text: str) -> list[JsonObject]:
         if has(value, "spec", "profile"):
             value["metadata"] = {key: get(value, "metadata", key) for key in ("name", "namespace", "labels")}
     kept = (normalised(value) for value in found if get_str(value, "kind") == "AIMService")
-    return sorted((value for value in kept if isinstance(value, dict)), key=str)
+    found = [value for value in kept if isinstance(value, dict)]
+    return sorted(
+        ({"spec": {}, **value} for value in found), key=lambda value: get_str(value, "metadata", "name") or ""
+    )
 
 
 def check(seed: int, folder: Path) -> bool:
