@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from aim_api.tree import JsonObject, Key, field_path, get_str
 from aim_template_migration.documents.conversion import (
@@ -111,7 +112,8 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     for number, (item, draft) in enumerate(zip(located, drafts, strict=True)):
         if draft is not None:
             writer.add(item, draft)
-            writer.add_needs(item, () if number in patches else unexplained(draft))
+            built = partial(conversion.patched_forms, number, patching.chains(number))
+            writer.add_needs(item, () if number in patches else unexplained(draft, built))
     for item, path, sentence in outdated_changes(files, located, kustomized, patching, conversion):
         writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
     for item, path, sentence in remarks(files, located, patches, places):

@@ -218,6 +218,10 @@ class Patching:
                     patched[part].append(before)
         return patched
 
+    def chains(self, number: int) -> list[tuple[int, ...]]:
+        """Return the patches of an object by each Kustomization that patches it."""
+        return [parts for one in self._found if (parts := self.all_of(one, number))]
+
     def _patched(self, number: int, part: int, before: PatchedObject | None) -> PatchedObject:
         """Return one link of a chain, which is one object wherever the links before it are."""
         return self._links.setdefault((number, part, before), PatchedObject(number, part, before))

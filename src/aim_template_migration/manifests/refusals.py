@@ -5,8 +5,8 @@ rules of the definitions know it all, so that no conversion ends well that a ser
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from aim_api.kinds import LEGACY_VERSION
 from aim_api.tree import Json, JsonObject, Key, get, get_str
@@ -41,11 +41,12 @@ class _Output:
     open: list[Path]
 
 
-def unexplained(draft: Draft) -> Iterator[Gap]:
+def unexplained(draft: Draft, built: Callable[[], Sequence[JsonObject]] = tuple) -> Iterator[Gap]:
     """Yield what keeps a server from taking the objects of a conversion and is not said elsewhere.
 
     Args:
         draft: the conversion of one object.
+        built: returns what Kustomizations make of the converted object; what a patch completes is no fault.
     """
     if draft.value == draft.source and not draft.removed and not draft.beside and not _has_moved_on(draft):
         return
@@ -57,9 +58,15 @@ def unexplained(draft: Draft) -> Iterator[Gap]:
             if (path, message) not in said and not any(_overlap(path, known) for known in output.open):
                 said.add((path, message))
                 yield Gap(id_of(output.value), path, path, message)
-        for path, message in _refused(output, draft.source):
+        refused = list(_refused(output, draft.source))
+        variants = (
+            [replace(output, value=value) for value in built()] if refused and output.value is draft.value else []
+        )
+        still = [set(_refused(variant, draft.source)) for variant in variants]
+        for path, message in refused:
             refers = without_name and _REFERENCE in path
-            if not refers and not any(_overlap(path, known) for known in output.open):
+            completed = any((path, message) not in faults for faults in still)
+            if not refers and not completed and not any(_overlap(path, known) for known in output.open):
                 yield Gap(id_of(output.value), path, _origin(output, path), message)
 
 

@@ -262,6 +262,19 @@ def test_what_a_kustomization_builds_beside_the_input_is_no_matter() -> None:
     assert len(to_decide(convert(files))) == 1  # it may be the other one
 
 
+def test_what_a_patch_completes_is_no_fault_of_the_base() -> None:
+    files = {
+        "base/kustomization.yaml": "resources: [a.yaml]\n",
+        "base/a.yaml": HEAD.format("AIMService", "{replicas: 1}"),
+        "o/kustomization.yaml": "resources: [../base]\npatches: [{path: p.yaml}]\n",
+        "o/p.yaml": HEAD.format("AIMService", "{template: {name: t}}"),
+    }
+    assert to_decide(convert(files)) == []
+    files["o/p.yaml"] = HEAD.format("AIMService", "{minReplicas: 1}")
+    (line,) = to_decide(convert(files))
+    assert line.startswith("base/a.yaml:4: AIMService/s spec: a server refuses this")
+
+
 def test_a_component_patches_what_builds_it() -> None:
     files = {
         "c/kustomization.yaml": "kind: Component\npatches: [{path: p.yaml}]\n",

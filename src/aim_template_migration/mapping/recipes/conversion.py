@@ -209,6 +209,16 @@ class ObjectConversion:
                 state = self._states[known] = with_part(state, objects[known.part])
             yield Patched(service, state)
 
+    def patched_forms(self, number: int, chains: Sequence[Sequence[int]]) -> list[JsonObject]:
+        """Return a converted object with its converted patches, by each chain of them."""
+        draft, forms = self.drafts[number], list[JsonObject]()
+        if draft is None:
+            return forms
+        for chain in chains:
+            parts = [part.value for one in chain if (part := self.drafts[one]) is not None and not part.gaps]
+            forms.append(reduce(with_part, parts, draft.value))
+        return forms
+
     def allows(self, number: int, change: Change, parts: Sequence[int] = ()) -> bool:
         """Return whether a change does to the conversion of an object what it does to the object.
 
