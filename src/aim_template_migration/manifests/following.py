@@ -17,11 +17,14 @@ from aim_template_migration.manifests.converting import (
     change_of,
     write_changes,
 )
+from aim_template_migration.manifests.kustomizations import kustomizations
+from aim_template_migration.manifests.kustomized_changes import passed_over
 from aim_template_migration.manifests.located import Located, ManifestFile, located_objects
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange
 from aim_template_migration.mapping.fates import Fate, FateTable, FieldFate
 from aim_template_migration.mapping.recipes.conversion import is_aim_object
-from aim_template_migration.mapping.recipes.draft import Draft, object_id
+from aim_template_migration.mapping.recipes.draft import Draft, id_of, object_id
+from aim_template_migration.mapping.recipes.ledger import Gap
 from aim_template_migration.mapping.recipes.versions import to_v1alpha2
 
 _TABLE = FateTable(
@@ -58,6 +61,9 @@ def follow_plan(files: Sequence[ManifestFile], followed: Followed) -> Conversion
     follower = _Follower(files, followed)
     located = located_objects(files)
     changes = [follower.change(item) for item in located]
+    kustomized = kustomizations(files, located) if any(changes) else []
+    for item, path, sentence in passed_over(kustomized):
+        follower.writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
     return Conversion(write_changes(files, located, changes, follower.writer), follower.writer.ledger())
 
 

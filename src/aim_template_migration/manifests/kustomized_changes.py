@@ -69,6 +69,16 @@ def outdated_changes(
             yield from looked.names(one)
 
 
+def passed_over(found: Sequence[Kustomized]) -> Iterator[Outdated]:
+    """Yield where a patch takes services at v1alpha1 alone."""
+    for one in found:
+        for patch in patches_in(one):
+            target = patch.target or {}
+            for path, sentence in _missed((*patch.path[:-1], "target"), target):
+                if path[-1] == "version" and matches(get_str(target, "kind") or "", AIM_SERVICE.name):
+                    yield one.item, path, sentence
+
+
 class _Looked:
     """Looks at what Kustomizations say."""
 

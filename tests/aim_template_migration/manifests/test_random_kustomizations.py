@@ -55,5 +55,5 @@ def test_a_build_is_converted_alike(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_builds_are_converted_alike(tmp_path: Path) -> None:
-    compared = sum(check(seed, tmp_path / str(seed)) for seed in range(1000, 1300))
-    assert compared > 50
+    compared = sum(check(seed, tmp_path / str(seed)) for seed in range(1000, 1100))
+    assert compared > 15

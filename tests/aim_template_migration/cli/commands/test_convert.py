@@ -605,6 +605,17 @@ def test_a_manifest_follows_its_plan(aim, cluster, planned):
     assert (profile["kind"], profile["metadata"]) == ("AIMProfile", {"name": name})
 
 
+@pytest.mark.parametrize(("version", "code"), [("v1alpha1", 3), ("v1alpha.*", 0)])
+def test_a_target_that_does_not_take_the_service_after_the_cutover_is_named(aim, planned, version, code):
+    plan, path = planned
+    target = f"{{kind: AIMService, version: {version}}}"
+    kustomization = path.with_name("kustomization.yaml")
+    kustomization.write_text(f"patches:\n- {{target: {target}, patch: '[{{op: remove, path: /spec/replicas}}]'}}\n")
+    ran = aim("convert", path, kustomization, "--plan", plan, "-n", "team-a")
+    assert ran.code == code, ran.err
+    assert ("patches[0].target.version: this selects objects at v1alpha1" in ran.err) == bool(code)
+
+
 def test_a_manifest_that_the_plan_does_not_migrate_stays_and_is_named(aim, planned):
     plan, path = planned
     path.write_text(path.read_text().replace("qwen-chat", "other"))
