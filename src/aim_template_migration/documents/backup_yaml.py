@@ -31,40 +31,40 @@ def emit(value: Json, *, list_indent: str = "", change: Callable[[str], str] = s
         list_indent: how much further than its key a list begins.
         change: what is written in the place of a string value; keys stay.
     """
-    emitter = _Emitter(list_indent, change)
+    emitter = _Emitter(list_indent, _text if change is str else _changed_text(change))
     if isinstance(value, dict) and value:
         emitter.add_object(value, "", "")
     elif isinstance(value, list) and value:
         emitter.add_list(value, "", "")
     else:
-        return f"{scalar_text(change(value) if isinstance(value, str) else value)}\n"
+        emitter.lines.append(f"{emitter.scalar(value)}\n")
     return "".join(emitter.lines)
 
 
 class _Emitter:
-    """Collects the lines of one document."""
+    """Collects the lines of one document; ``text_of`` gives a string value as it is written."""
 
-    def __init__(self, list_indent: str, change: Callable[[str], str]) -> None:
+    def __init__(self, list_indent: str, text_of: Callable[[str], str]) -> None:
         self.lines: list[str] = []
         self._list_indent = list_indent
-        self._change = change
+        self._text_of = text_of
 
     def add_object(self, value: JsonObject, start: str, indent: str) -> None:
         """Add the lines of an object; ``start`` stands before its first key, ``indent`` before the others."""
-        lines, change = self.lines, self._change
+        add, text_of = self.lines.append, self._text_of
         for key, item in value.items():
-            name = _text(key)
             if isinstance(item, str):
-                lines.append(f"{start}{name}: {_text(change(item))}\n")
+                add(f"{start}{_text(key)}: {text_of(item)}\n")
             elif isinstance(item, dict) and item:
-                lines.append(f"{start}{name}:\n")
-                self.add_object(item, f"{indent}  ", f"{indent}  ")
+                add(f"{start}{_text(key)}:\n")
+                below = f"{indent}  "
+                self.add_object(item, below, below)
             elif isinstance(item, list) and item:
-                lines.append(f"{start}{name}:\n")
+                add(f"{start}{_text(key)}:\n")
                 below = f"{indent}{self._list_indent}"
                 self.add_list(item, below, below)
             else:
-                lines.append(f"{start}{name}: {json.dumps(item)}\n")
+                add(f"{start}{_text(key)}: {json.dumps(item)}\n")
             start = indent
 
     def add_list(self, value: list[Json], start: str, indent: str) -> None:
@@ -75,8 +75,12 @@ class _Emitter:
             elif isinstance(item, list) and item:
                 self.add_list(item, f"{start}- ", f"{indent}  ")
             else:
-                self.lines.append(f"{start}- {scalar_text(self._change(item) if isinstance(item, str) else item)}\n")
+                self.lines.append(f"{start}- {self.scalar(item)}\n")
             start = indent
+
+    def scalar(self, value: Json) -> str:
+        """Return a scalar, or an empty collection, as it is written."""
+        return self._text_of(value) if isinstance(value, str) else json.dumps(value)
 
 
 def scalar_text(value: Json) -> str:
@@ -88,6 +92,12 @@ def scalar_text(value: Json) -> str:
 def _text(text: str) -> str:
     """Return a string as it is written; most of a fleet's strings come again and again."""
     return text if reads_alike(text) else quoted_text(text)
+
+
+@lru_cache(maxsize=2)
+def _changed_text(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what gives a string, changed, as it is written; it knows as many strings as those that stay."""
+    return lru_cache(maxsize=8192)(lambda text: _text(change(text)))
 
 
 def reads_alike(text: str) -> bool:

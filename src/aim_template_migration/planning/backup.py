@@ -6,7 +6,6 @@ replaced when the objects were read.
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL, AIM_SERVICE, DEPLOYMENT, LEGACY_VERSION, PVC
@@ -105,7 +104,6 @@ def _api_version(item: Observed) -> str:
     return item.kind.at(LEGACY_VERSION).api_version if legacy else item.kind.api_version
 
 
-@lru_cache(maxsize=8192)
 def _without_uid(text: str) -> str:
     return _UID.sub(_UID_MARKER, text)
 
