@@ -1,6 +1,7 @@
-"""Attributes that are derived from others once, when they are first asked for."""
+"""Attributes and facts that are derived from others once, when they are first asked for."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Generic, Self, TypeVar, overload
 
 Owner = TypeVar("Owner")
@@ -32,3 +33,21 @@ class derived(Generic[Owner, Value]):  # noqa: N801 - used like a keyword, as ``
         value = self._compute(instance)
         instance.__dict__[self._name] = value
         return value
+
+
+def kept(function: Callable[[Owner], Value]) -> Callable[[Owner], Value]:
+    """Let a function of one object be computed once for each object, which keeps the result as long as it lives.
+
+    It is for facts that depend on nothing but the object, and that are asked for wherever the object is met.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(owner: Owner) -> Value:
+        held = owner.__dict__
+        if name not in held:
+            held[name] = function(owner)
+        value: Value = held[name]
+        return value
+
+    return known

@@ -42,7 +42,7 @@ class Reference(Document, frozen=True):
     @property
     def id(self) -> str:
         """``Kind/namespace/name``, or ``Kind/name`` for a cluster-scoped object."""
-        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+        return "/".join(filter(None, (self.kind, self.namespace, self.name)))
 
 
 class OwnerReference(Document, frozen=True):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from aim_api.tree import Json, Key
+from aim_api.tree import Json, JsonObject, Key, leaves
 
 
 class Fate(StrEnum):
@@ -81,6 +81,11 @@ class _Node:
         """Return what is known below at a key of a path."""
         return self.children.get("[]" if isinstance(key, int) else key) or self.children.get("*")
 
+    def everything(self, above: FieldFate | None) -> FieldFate | None:
+        """Return the fate of everything below that has none of its own; ``above`` is what it is in what this is in."""
+        below = self.children.get("**")
+        return below.fate if below else above
+
     @property
     def expected(self) -> str:
         """What stands here: a list where there are items, an object where there are fields, else a single value."""
@@ -120,9 +125,17 @@ class FateTable:
             path: the field.
             value: its value; what is left out stands for one that is not empty.
         """
-        empty = _NOTHING if value is None else _OBJECT if value == {} else _LIST if value == [] else ""
-        empty = empty or (_SINGLE if value == "" else "")
-        return self._search(tuple(path), empty=empty)
+        return self._search(tuple(path), empty=_emptiness(value))
+
+    def exceptions(self, value: JsonObject) -> "list[Exceptional]":
+        """Return the leaves of an object that are not simply carried, in document order.
+
+        Those are the leaves for which ``find`` gives no fate or one with a refusal. The object and the table are gone
+        through together, so that what is carried as a whole is not looked into.
+        """
+        found: list[Exceptional] = []
+        _add_exceptions(found, self._root, None, (), value)
+        return found
 
     def misfit(self, path: tuple[Key, ...]) -> Misfit:
         """Return which part of a leaf's path is why the table does not know it."""
@@ -136,21 +149,64 @@ class FateTable:
         return Misfit(path, node.expected)
 
     def _look_up(self, path: tuple[Key, ...], *, empty: str) -> FieldFate | None:
-        node, everything = self._root, None
+        node = self._root
+        everything: FieldFate | None = None
         for key in path:
-            everything = node.children.get("**", everything)
+            everything = node.everything(everything)
             below = node.below(key)
             if below is None:
-                return everything.fate if everything else None
+                return everything
             node = below
-        if empty not in ("", _NOTHING, node.expected):
-            return None
-        everything = node.children.get("**", everything)
-        if node.fate is None and everything is not None:
-            return everything.fate
-        if node.fate is None and node.children and empty:
-            return next(_fates_below(node))
+        return _fate_at(node, everything, empty)
+
+
+Exceptional = tuple[tuple[Key, ...], Json, FieldFate | None]
+"""A leaf that is not simply carried: its path, its value, and its fate."""
+
+
+def _add_exceptions(
+    found: list[Exceptional], node: _Node, everything: FieldFate | None, path: tuple[Key, ...], value: Json
+) -> None:
+    items: Iterable[tuple[Key, Json]]
+    if value and isinstance(value, dict):
+        items = value.items()
+    elif value and isinstance(value, list):
+        items = enumerate(value)
+    else:
+        _add_leaves(found, _fate_at(node, everything, _emptiness(value)), path, value)
+        return
+    everything = node.everything(everything)
+    for key, item in items:
+        below = node.below(key)
+        if below is not None:
+            _add_exceptions(found, below, everything, (*path, key), item)
+        else:
+            _add_leaves(found, everything, (*path, key), item)
+
+
+def _add_leaves(found: list[Exceptional], fate: FieldFate | None, path: tuple[Key, ...], value: Json) -> None:
+    """Add all leaves of a value that have one fate, where it is an exceptional one."""
+    if fate is None or fate.refusal:
+        found += ((leaf, item, fate) for leaf, item in leaves(value, path))
+
+
+def _fate_at(node: _Node, everything: FieldFate | None, empty: str) -> FieldFate | None:
+    """Return the fate of a leaf at a node, below one whose fate is that of everything there."""
+    if empty not in ("", _NOTHING, node.expected):
+        return None
+    if node.fate is not None:
         return node.fate
+    everything = node.everything(everything)
+    if everything is None and node.children and empty:
+        return next(_fates_below(node))
+    return everything
+
+
+def _emptiness(value: Json) -> str:
+    """Return what a value that states nothing is an empty one of, or an empty text."""
+    if value is None:
+        return _NOTHING
+    return _OBJECT if value == {} else _LIST if value == [] else _SINGLE if value == "" else ""
 
 
 def rows_at(table: FateTable, path: Iterable[Key]) -> list[FieldFate]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from aim_api.labels import DEPLOYMENT_IMAGE_REF
-from aim_api.tree import Json, JsonObject, get, get_bool, get_int, get_list, get_map, get_objects, get_str, leaves
+from aim_api.tree import Json, JsonObject, get, get_bool, get_int, get_list, get_map, get_objects, get_str
 from aim_api.tree import field_path as path_text
 from aim_template_migration.documents.plan import Imputation
 from aim_template_migration.mapping.defaulting import is_empty
@@ -89,11 +89,10 @@ class _Mapper:
         self.result = MappedProfile()
 
     def check_fields(self) -> None:
-        for path, value in leaves(self.spec, ("spec",)):
-            fate = TEMPLATE_FATES.find(path, value)
+        for path, value, fate in TEMPLATE_FATES.exceptions({"spec": self.spec}):
             if fate is None:
                 self._unmapped(path_text(path), "is not known to this tool, so its meaning might be lost")
-            elif fate.refusal and not is_empty(value):
+            elif not is_empty(value):
                 self._unmapped(path_text(path), f"has no exact counterpart: {fate.reason}")
         resource = (
             get_str(self.spec, "hardware", "gpu", "resourceName")

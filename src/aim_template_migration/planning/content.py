@@ -7,6 +7,7 @@ phase, which has no generation. Our own effects are no content either: an artifa
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -28,6 +29,7 @@ from aim_api.kinds import (
 )
 from aim_api.labels import EVICTION_PROTECTED, MANAGED_BY, PREFIX
 from aim_api.tree import Json, JsonObject, get
+from aim_template_migration.derived import kept
 from aim_template_migration.documents.canonical import digest
 from aim_template_migration.documents.plan import Pin
 from aim_template_migration.planning.snapshot import Observed, reference_to
@@ -77,7 +79,6 @@ CONTENT: dict[str, ContentRule] = {
     AIM_PROFILE_CACHE.name: ContentRule((_SPEC,)),
 }
 _OTHER = ContentRule((_SPEC,))
-_KEPT = "_content_digest"
 _RUNTIME_CONFIGS = frozenset({AIM_RUNTIME_CONFIG.name, AIM_CLUSTER_RUNTIME_CONFIG.name})
 # The HorizontalPodAutoscaler moves spec.replicas of a Deployment, and with it the generation; only its template is
 # pinned.
@@ -93,9 +94,9 @@ def content(observed: Observed) -> JsonObject:
         if value not in (None, [], {}):
             found[".".join(path)] = value
     for name, values in (("labels", observed.labels), ("annotations", observed.annotations)):
-        kept: dict[str, Json] = {key: value for key, value in values.items() if _counts(rule, key)}
-        if kept:
-            found[f"metadata.{name}"] = kept
+        counting: dict[str, Json] = {key: values[key] for key in _counting(observed.kind.name, tuple(values))}
+        if counting:
+            found[f"metadata.{name}"] = counting
     return found
 
 
@@ -115,12 +116,10 @@ def pin_of(role: str, observed: Observed) -> Pin:
     )
 
 
+@kept
 def _content_digest(observed: Observed) -> str:
-    """Return the digest of an object's content, kept with the object: apply asks for it several times."""
-    known: str | None = observed.__dict__.get(_KEPT)
-    if known is None:
-        known = observed.__dict__[_KEPT] = digest(content(observed))
-    return known
+    """Return the digest of an object's content: apply asks for it several times."""
+    return digest(content(observed))
 
 
 def absent_pin(role: str, kind: Kind, namespace: str, name: str) -> Pin:
@@ -128,5 +127,8 @@ def absent_pin(role: str, kind: Kind, namespace: str, name: str) -> Pin:
     return Pin(role=role, reference=reference_to(kind, namespace, name), absent=True)
 
 
-def _counts(rule: ContentRule, key: str) -> bool:
-    return key not in rule.ignored and key.startswith(rule.metadata)
+@lru_cache(maxsize=4096)
+def _counting(kind: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those keys of labels or annotations that count; objects of one kind have mostly the same ones."""
+    rule = CONTENT.get(kind, _OTHER)
+    return tuple(key for key in keys if key not in rule.ignored and key.startswith(rule.metadata))

@@ -7,12 +7,14 @@ from aim_api.kinds import (
     AIM_RUNTIME_CONFIG,
     AIM_TEMPLATE_CACHE,
 )
-from aim_api.tree import field_path, leaves
+from aim_api.tree import field_path
+from aim_template_migration.derived import kept
 from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
 from aim_template_migration.mapping.fates import FateTable
 from aim_template_migration.mapping.model_fates import MODEL_FATES
 from aim_template_migration.mapping.runtime_config_fates import RUNTIME_CONFIG_FATES
 from aim_template_migration.planning.case import Case, Findings, finding
+from aim_template_migration.planning.snapshot import Observed
 
 _TABLES: dict[str, FateTable] = {
     AIM_MODEL.name: MODEL_FATES,
@@ -26,12 +28,15 @@ _TABLES: dict[str, FateTable] = {
 def unknown_fields(case: Case) -> Findings:
     """Yield a finding for every field of the model, the template cache and the runtime configs that no table knows."""
     for item in case.closure.objects:
-        table = _TABLES.get(item.kind.name)
-        if table is None:
-            continue
-        for path, value in leaves(item.obj.get("spec"), ("spec",)):
-            if len(path) > 1 and table.find(path, value) is None:
-                where = field_path(path)
-                yield finding(
-                    "UnmappedField", item, f"{where} is not known to this tool, so its meaning might be lost", where
-                )
+        for where in _unknown(item):
+            message = f"{where} is not known to this tool, so its meaning might be lost"
+            yield finding("UnmappedField", item, message, where)
+
+
+@kept
+def _unknown(item: Observed) -> tuple[str, ...]:
+    table = _TABLES.get(item.kind.name)
+    if table is None:
+        return ()
+    found = table.exceptions({"spec": item.obj.get("spec")})
+    return tuple(field_path(path) for path, _, fate in found if fate is None and len(path) > 1)

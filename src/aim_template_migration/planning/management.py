@@ -23,6 +23,7 @@ from aim_api.kinds import (
     PVC,
 )
 from aim_api.labels import FIELD_MANAGER, MANAGED_BY
+from aim_template_migration.derived import kept
 from aim_template_migration.documents.plan import OwnerReference
 from aim_template_migration.planning.closure import Closure
 from aim_template_migration.planning.snapshot import Observed
@@ -69,19 +70,28 @@ _OWNERS: dict[str, frozenset[str]] = {
 
 def outside_management(observed: Observed, closure: Closure) -> Iterator[tuple[str, str]]:
     """Yield the field and a sentence of everything by which an object shows that it is managed from outside."""
-    for where, who in outside_markers(observed):
-        yield where, f"it is marked as managed by {who}"
-    for manager in outside_managers(observed):
-        yield "metadata.managedFields", f"field manager {manager} wrote fields of it"
+    yield from _outside_marks(observed)
     owner = foreign_owner(observed, closure)
     if owner:
         yield "metadata.ownerReferences", f"it is owned by {owner}, which is no part of the closure"
 
 
+@kept
+def _outside_marks(observed: Observed) -> tuple[tuple[str, str], ...]:
+    """Return what shows it on the object alone."""
+    return (
+        *((where, f"it is marked as managed by {who}") for where, who in outside_markers(observed)),
+        *(
+            ("metadata.managedFields", f"field manager {manager} wrote fields of it")
+            for manager in outside_managers(observed)
+        ),
+    )
+
+
 def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
     """Yield the field and the tool of every label or annotation by which a tool marks what it manages."""
     for kind, values in (("labels", observed.labels), ("annotations", observed.annotations)):
-        for key in sorted(key for key in values if _marking_tool(key)):
+        for key in _markers(tuple(values)):
             yield f"metadata.{kind}[{key}]", _marking_tool(key)
     manager = observed.labels.get(MANAGED_BY, "")
     if _is_outside_tool(manager):
@@ -89,8 +99,14 @@ def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=4096)
+def _markers(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those keys that are markers, sorted; fleets have thousands of objects and few sets of keys."""
+    return tuple(sorted(key for key in keys if _marking_tool(key)))
+
+
+@lru_cache(maxsize=4096)
 def _marking_tool(key: str) -> str:
-    """Return the tool whose marker a key is, or an empty string; fleets have thousands of objects and few keys."""
+    """Return the tool whose marker a key is, or an empty string."""
     return next((tool for prefix, tool in _MARKERS if key.startswith(prefix) or f".{prefix}" in key), "")
 
 

@@ -21,7 +21,7 @@ else:
     Value = Any  # msgspec resolves annotations at run time and knows no recursive types
 
 _DROPPED_METADATA = frozenset({"managedFields", "selfLink", "creationTimestamp"})
-_CONDITION_FIELDS = ("type", "status", "reason", "observedGeneration")
+_CONDITION_FIELDS = frozenset({"type", "status", "reason", "observedGeneration"})
 
 # Fields of the status that are used, by kind; every kind keeps status, observedGeneration and the conditions.
 _STATUS_FIELDS: dict[str, tuple[str, ...]] = {
@@ -166,12 +166,16 @@ def _status(kind: Kind, status: JsonObject) -> JsonObject:
         if key in status:
             kept[key] = _without_raw_discovery(key, status[key])
     conditions: list[Json] = [
-        {field: condition[field] for field in _CONDITION_FIELDS if field in condition}
+        condition if _CONDITION_FIELDS.issuperset(condition) else _condition(condition)
         for condition in get_objects(status, "conditions")
     ]
     if conditions:
         kept["conditions"] = conditions
     return kept
+
+
+def _condition(condition: JsonObject) -> JsonObject:
+    return {field: value for field, value in condition.items() if field in _CONDITION_FIELDS}
 
 
 def _without_raw_discovery(key: str, value: Json) -> Json:

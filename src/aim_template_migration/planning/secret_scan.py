@@ -111,6 +111,7 @@ _IDENTIFIERS = frozenset(
         "finalizers",
     }
 )
+_TYPE = frozenset({"apiVersion", "kind"})
 _known: dict[str, str] = {}
 
 SECRET_WORD = "ecret"  # noqa: S105 - part of a word
@@ -125,10 +126,16 @@ _NESTED = (dict, list)
 _harmless: set[str] = set()
 
 
-def fresh_texts(value: Json) -> list[str]:
-    """Return the texts of a value, keys included, that are not known to be harmless wherever they stand."""
+def fresh_texts(obj: JsonObject) -> list[str]:
+    """Return the texts of what ``sanitise`` looks at, keys included, that are not known to be harmless everywhere."""
     fresh: list[str] = []
-    _collect_fresh(value, fresh, _harmless)
+    for key, value in obj.items():
+        if key == "metadata" and isinstance(value, dict):
+            for name, item in value.items():
+                if name not in _IDENTIFIERS:
+                    _collect_fresh(item, fresh, _harmless)
+        elif key not in _TYPE:
+            _collect_fresh({key: value}, fresh, _harmless)
     return fresh
 
 
@@ -156,7 +163,7 @@ def sanitise(obj: JsonObject) -> tuple[JsonObject, tuple[SecretHit, ...]]:
     hits: list[SecretHit] = []
     changed = dict(obj)
     for key, value in obj.items():
-        if key in ("apiVersion", "kind"):
+        if key in _TYPE:
             continue
         changed[key] = (
             _metadata(value, hits) if key == "metadata" and isinstance(value, dict) else _walk(value, (key,), key, hits)

@@ -65,7 +65,7 @@ class Observed:
     @derived
     def id(self) -> str:
         """``Kind/namespace/name``, or ``Kind/name`` for a cluster-scoped object."""
-        return "/".join(part for part in (self.kind.name, self.namespace, self.name) if part)
+        return "/".join(filter(None, (self.kind.name, self.namespace, self.name)))
 
     @derived
     def generation(self) -> int | None:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aim_api.crds import load_crds
-from aim_api.tree import JsonObject
+from aim_api.tree import JsonObject, leaves
 from aim_template_migration.documents.codes import CODES
 from aim_template_migration.mapping.cache_fates import TEMPLATE_CACHE_FATES
 from aim_template_migration.mapping.fates import Fate, FateTable
@@ -107,3 +109,44 @@ def test_every_row_says_why_and_refuses_with_a_known_code():
 def test_a_concrete_path_finds_its_row(path: tuple[str | int, ...], value: object, found: str | None):
     fate = SERVICE_FATES.find(path, value)
     assert (fate.path if fate else None) == found
+
+
+KEYS = sorted({part for table in TABLES.values() for fate in table.fates for part in fate.path.split(".")} - {"**"})
+SPECS_OF_ANY_SHAPE = st.recursive(
+    st.sampled_from([None, "", "text", 1, True, {}, []]),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.sampled_from([key.removesuffix("[]") for key in KEYS] + ["unknown"]), below, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def known_shapes(table: FateTable) -> st.SearchStrategy[JsonObject]:
+    """Return objects in which a few fields of the table stand at their places, with values of any shape."""
+
+    def placed(choice):
+        value: JsonObject = {"spec": {}}
+        for fate, item in choice:
+            here = value
+            *above, last = fate.path.replace("[]", "").replace("**", "any").replace("*", "any").split(".")
+            for part in above:
+                here = here.setdefault(part, {})
+                if not isinstance(here, dict):
+                    break
+            else:
+                here[last] = [item] if "[]" in fate.path else item
+        return value
+
+    return st.lists(st.tuples(st.sampled_from(table.fates), SPECS_OF_ANY_SHAPE), max_size=5).map(placed)
+
+
+@pytest.mark.parametrize(
+    "kind", ["AIMService", "AIMServiceTemplate", "AIMModel", "AIMTemplateCache", "AIMRuntimeConfig"]
+)
+@given(data=st.data())
+def test_the_exceptions_are_the_leaves_with_no_fate_or_a_refusal(kind: str, data: st.DataObject):
+    table = TABLES[kind]
+    value = data.draw(known_shapes(table) | st.fixed_dictionaries({"spec": SPECS_OF_ANY_SHAPE}))
+    every = [(path, item, table.find(path, item)) for path, item in leaves(value)]
+    assert table.exceptions(value) == [entry for entry in every if entry[2] is None or entry[2].refusal]

@@ -29,14 +29,14 @@ def check_capture(case: Case) -> Findings:
 
 def _captured_services(case: Case, body: JsonObject) -> Findings:
     """Look at services by what they ask for, since thousands of them ask for a few things."""
-    schema = spec_schema(case.snapshot.cluster.schemas.get(AIM_PROFILE.name, {}))
-    new: JsonObject = {**body, "spec": with_defaults(body.get("spec"), schema)}
-    scope, name = case.closure.scope, get_str(new, "metadata", "name") or ""
+    scope, name = case.closure.scope, get_str(body, "metadata", "name") or ""
     captured = [
         (other, f"{other.id} asks for profile {name} by name, and would get the new one", "metadata.name")
         for other in scope.grouped(AIM_SERVICE, "profile by name", _named_profile).get(name, ())
     ]
-    for others in scope.grouped(AIM_SERVICE, "profile by selector", _selector_text).values():
+    selecting = scope.grouped(AIM_SERVICE, "profile by selector", _selector_text)
+    new = _with_defaults(case, body) if selecting else body
+    for others in selecting.values():
         selector = selector_of(others[0])
         if selector is not None and would_choose(selector, new, scope.all(AIM_PROFILE)):
             captured += [
@@ -45,6 +45,11 @@ def _captured_services(case: Case, body: JsonObject) -> Findings:
     for other, message, field in sorted(captured, key=lambda found: found[0].name):
         if other is not case.service:
             yield finding("TargetWouldCapture", case.profile_reference, message, field)
+
+
+def _with_defaults(case: Case, body: JsonObject) -> JsonObject:
+    schema = spec_schema(case.snapshot.cluster.schemas.get(AIM_PROFILE.name, {}))
+    return {**body, "spec": with_defaults(body.get("spec"), schema)}
 
 
 def _named_profile(service: Observed) -> tuple[str, ...]:

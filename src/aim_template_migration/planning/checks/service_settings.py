@@ -1,9 +1,12 @@
 """Rows: adapters, overrides, and settings of the service that the profile pipeline does not carry."""
 
-from aim_api.tree import field_path, get_list, get_str, has, leaves
+from aim_api.tree import field_path, get_list, get_str, has
+from aim_template_migration.derived import kept
 from aim_template_migration.mapping.defaulting import is_empty
+from aim_template_migration.mapping.fates import Exceptional
 from aim_template_migration.mapping.service_fates import SERVICE_FATES
 from aim_template_migration.planning.case import Case, Findings, finding
+from aim_template_migration.planning.snapshot import Observed
 
 _CACHING_MODES = frozenset({"Shared", "Auto", "Always", "Dedicated", "Never"})
 
@@ -31,8 +34,8 @@ def check_settings(case: Case) -> Findings:
 
 def unknown_settings(case: Case) -> Findings:
     """Fields of the service that this tool does not know; their meaning might be lost."""
-    for path, value in leaves(case.service.obj.get("spec"), ("spec",)):
-        if SERVICE_FATES.find(path, value) is None:
+    for path, _, fate in _exceptions(case.service):
+        if fate is None:
             where = field_path(path)
             message = f"{where} is not known to this tool, so its meaning might be lost"
             yield finding("UnmappedField", case.service, message, where)
@@ -45,10 +48,14 @@ def unknown_settings(case: Case) -> Findings:
 def _refused(case: Case, code: str) -> Findings:
     """Yield one finding for each top-level field whose fate is a refusal with this code."""
     named: set[str] = set()
-    for path, value in leaves(case.service.obj.get("spec"), ("spec",)):
-        fate = SERVICE_FATES.find(path, value)
+    for path, value, fate in _exceptions(case.service):
         where = field_path(path[:2])
         if fate is None or fate.refusal != code or is_empty(value) or where in named:
             continue
         named.add(where)
         yield finding(code, case.service, f"{where} is not carried: {fate.reason}", where)
+
+
+@kept
+def _exceptions(service: Observed) -> list[Exceptional]:
+    return SERVICE_FATES.exceptions({"spec": service.obj.get("spec")})
