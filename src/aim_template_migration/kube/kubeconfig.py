@@ -9,7 +9,7 @@ from pathlib import Path
 from aim_api.tree import JsonObject, get_bool, get_list, get_str
 from aim_template_migration.kube.errors import ConnectError
 from aim_template_migration.kube.identity import Identity, data_or_file, identity_of
-from aim_template_migration.kube.official import Entry, Kubeconfig, read_kubeconfig
+from aim_template_migration.kube.kubeconfig_files import Entry, Kubeconfig, read_kubeconfig
 from aim_template_migration.kube.proxies import parts_of, proxy_for
 from aim_template_migration.kube.tls import TlsSettings
 from aim_template_migration.kube.transport import Endpoint

@@ -35,7 +35,7 @@ def refused(call, *arguments):
 
 
 def test_the_current_context_is_that_of_the_first_file_that_names_one(write):
-    """The official package takes the last, which would be another cluster than kubectl's."""
+    """kubectl takes it; the last would be another cluster."""
     files = [
         write("a", config("a", current="")),
         write("b", config("b", current="b")),
@@ -101,7 +101,7 @@ def test_which_files_are_read(write, tmp_path, monkeypatch):
     [
         ("", "is empty"),
         ("# only a comment", "is empty"),
-        ("token: [hunter2", "is not YAML (line 1"),
+        ("token: [hunter2", "is not YAML (line 2"),
         ("a: hunter2\n b: *hunter2", "is not YAML (line 2"),
         ("\x00\x01hunter2", "is not YAML"),
         ("- hunter2", "is no kubeconfig"),
