@@ -64,7 +64,7 @@ class _Emitter:
                 below = f"{indent}{self._list_indent}"
                 self.add_list(item, below, below)
             else:
-                add(f"{start}{_text(key)}: {json.dumps(item)}\n")
+                add(f"{start}{_text(key)}: {_plain(item)}\n")
             start = indent
 
     def add_list(self, value: list[Json], start: str, indent: str) -> None:
@@ -80,12 +80,17 @@ class _Emitter:
 
     def scalar(self, value: Json) -> str:
         """Return a scalar, or an empty collection, as it is written."""
-        return self._text_of(value) if isinstance(value, str) else json.dumps(value)
+        return self._text_of(value) if isinstance(value, str) else _plain(value)
 
 
 def scalar_text(value: Json) -> str:
     """Return a scalar, or an empty collection, as it is written: without quotes only where no reader can err."""
-    return _text(value) if isinstance(value, str) else json.dumps(value)
+    return _text(value) if isinstance(value, str) else _plain(value)
+
+
+def _plain(value: Json) -> str:
+    """Return what is no string, and has nothing in it; most of it is numbers."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else json.dumps(value)
 
 
 @lru_cache(maxsize=8192)

@@ -9,13 +9,13 @@ import msgspec
 from aim_template_migration.documents.plan import Plan, Target, Unit
 
 _ENCODER = msgspec.json.Encoder()
-_ITEM = b",\n    "
+_BEFORE, _AFTER = len(b"[\n  ["), len(b"\n  ]\n]")
 
 
 def item_text(item: Unit | Target) -> bytes:
     """Return a unit or a target as it stands in its list in the plan, behind a comma."""
-    text = msgspec.json.format(_ENCODER.encode(item), indent=2)
-    return _ITEM + text.replace(b"\n", b"\n    ")
+    text = msgspec.json.format(_ENCODER.encode([[item]]), indent=2)  # as deep in lists as it is in the plan
+    return b"," + text[_BEFORE:-_AFTER]
 
 
 def plan_text(head: Plan, units: Iterable[bytes], targets: Iterable[bytes]) -> Iterator[bytes]:

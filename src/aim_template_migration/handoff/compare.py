@@ -1,7 +1,8 @@
 """Does what is seen fit a phase? (pure) Every difference is a reason to stop and reassess (R)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+import msgspec
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID, RECONCILIATION_PAUSED, Pin
 from aim_api.tree import get, get_map, get_str, has
@@ -167,4 +168,4 @@ def _pause(source: SourceObject, live: Observed, at: Phase) -> Iterator[Differen
 def _unpaused(live: Observed) -> Observed:
     metadata = get_map(live.obj, "metadata")
     kept = {key: value for key, value in get_map(metadata, "annotations").items() if key != RECONCILIATION_PAUSED}
-    return replace(live, obj={**live.obj, "metadata": {**metadata, "annotations": kept}})
+    return msgspec.structs.replace(live, obj={**live.obj, "metadata": {**metadata, "annotations": kept}})

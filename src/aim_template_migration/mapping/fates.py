@@ -75,6 +75,7 @@ class Misfit:
 @dataclass(slots=True)
 class _Node:
     fate: FieldFate | None = None
+    carried: bool = False
     children: "dict[str, _Node]" = field(default_factory=dict)
 
     def below(self, key: Key) -> "_Node | None":
@@ -111,7 +112,7 @@ class FateTable:
             node = self._root
             for part in _parts(fate):
                 node = node.children.setdefault(part, _Node())
-            node.fate = fate
+            node.fate, node.carried = fate, not fate.refusal
         self._search = lru_cache(maxsize=4096)(self._look_up)  # a fleet's objects have few paths
 
     def find(self, path: Iterable[Key], value: Json = _SOMETHING) -> FieldFate | None:
@@ -178,10 +179,10 @@ def _add_exceptions(
     everything = node.everything(everything)
     for key, item in items:
         below = node.below(key)
-        if below is not None:
-            _add_exceptions(found, below, everything, (*path, key), item)
-        else:
+        if below is None:
             _add_leaves(found, everything, (*path, key), item)
+        elif not (below.carried and item) or isinstance(item, dict | list):
+            _add_exceptions(found, below, everything, (*path, key), item)
 
 
 def _add_leaves(found: list[Exceptional], fate: FieldFate | None, path: tuple[Key, ...], value: Json) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from aim_api.labels import DEPLOYMENT_IMAGE_REF
 from aim_api.tree import Json, JsonObject, get, get_bool, get_int, get_list, get_map, get_objects, get_str
 from aim_api.tree import field_path as path_text
@@ -15,16 +17,14 @@ from aim_template_migration.mapping.template_fates import TEMPLATE_FATES
 GPU_RESOURCE = "amd.com/gpu"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """An object that values are taken from: its id and the object."""
 
     id: str
     obj: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileSources:
+class ProfileSources(msgspec.Struct, frozen=True):
     """What a profile is made from.
 
     Attributes:

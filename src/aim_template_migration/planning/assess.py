@@ -7,6 +7,8 @@ automatic (R, "Dry-run and commit").
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from aim_api.kinds import AIM_SERVICE
 from aim_api.tree import JsonObject
 from aim_template_migration.documents.plan import Disposition, Finding, Imputation, Pin, Target, Unit
@@ -29,8 +31,7 @@ from aim_template_migration.planning.unreferenced import unreferenced_units
 from aim_template_migration.planning.warnings import namespace_warning, warnings_of
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, eq=False):
     """A case with what its own checks found, before it is compared with other units."""
 
     case: Case
@@ -155,7 +156,7 @@ def _settled(drafts: list[Draft]) -> list[Draft]:
                 wanted.setdefault(target_id, []).append(draft)
     found: dict[str, list[Finding]] = {}
     for target_id, group in wanted.items():
-        if not _agree(target_id, group):
+        if len(group) > 1 and not _agree(target_id, group):
             for draft in group:
                 found.setdefault(draft.case.service.id, []).append(_disagreement(draft, target_id, group))
     return [_with_findings(draft, found.get(draft.case.service.id, [])) for draft in drafts]

@@ -31,6 +31,7 @@ _CONTROLLER_PREFIXES = (
 )
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UID_MARKER = "<uid left out>"
+_LEGACY_API_VERSION = AIM_SERVICE.at(LEGACY_VERSION).api_version
 # Fields that only v1alpha2 accepts; an object without them is written at v1alpha1, which accepts every legacy field.
 _NEW_MODEL_FIELDS = ("accelerator", "derivedFrom", "modelId", "profiles")
 
@@ -101,7 +102,7 @@ def _api_version(item: Observed) -> str:
     legacy = item.kind.name == AIM_SERVICE.name
     if item.kind.name in (AIM_MODEL.name, AIM_CLUSTER_MODEL.name):
         legacy = not any(has(item.obj, "spec", name) for name in _NEW_MODEL_FIELDS)
-    return item.kind.at(LEGACY_VERSION).api_version if legacy else item.kind.api_version
+    return _LEGACY_API_VERSION if legacy else item.kind.api_version
 
 
 def _without_uid(text: str) -> str:

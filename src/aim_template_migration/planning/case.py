@@ -1,7 +1,8 @@
 """One service on its way to a classification: its closure, and the targets that the mapping gives for it (pure)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from aim_api.kinds import AIM_CLUSTER_PROFILE, AIM_PROFILE, AIM_PROFILE_CACHE, Kind
 from aim_api.tree import JsonObject, get_map, get_str
@@ -17,8 +18,7 @@ from aim_template_migration.planning.snapshot import Observed, Snapshot, referen
 Findings = Iterator[Finding]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Everything that the checks of one service look at.
 
     Attributes:
@@ -82,7 +82,7 @@ def open_case(
         target=reference.id,
         template=Source(template.id, template.obj),
         model=Source(model.id, model.obj) if model else None,
-        runtime_configs=tuple(Source(item.id, item.obj) for item in closure.runtime_configs()),
+        runtime_configs=tuple(Source(item.id, item.obj) for item in closure.runtime_configs),
         runtime_config_name=closure.runtime_config_name,
         existing=existing.obj if existing else None,
     )
@@ -97,7 +97,7 @@ def open_case(
         "spec": mapped.spec,
     }
     in_effect = get_map(existing.obj, "spec") if existing else mapped.spec
-    propagated = merged_label_propagation(tuple(item.obj for item in closure.runtime_configs()))
+    propagated = merged_label_propagation(tuple(item.obj for item in closure.runtime_configs))
     cache = map_profile_cache(service.obj, template.name, closure.profile_scope, in_effect, propagated)
     return Case(snapshot, settings, closure, mapped, body, cache)
 

@@ -6,7 +6,8 @@ checks.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from aim_api.kinds import (
     AIM_ARTIFACT,
@@ -33,8 +34,7 @@ from aim_template_migration.planning.snapshot import NamespaceScope, Observed, S
 DEFAULT_CONFIG = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(msgspec.Struct, frozen=True):
     """The one object that a reference leads to, or why there is not exactly one.
 
     Attributes:
@@ -48,8 +48,7 @@ class Join:
     field: str = ""
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, dict=True):
     """One model source of the template, with the artifacts that hold it.
 
     Attributes:
@@ -89,8 +88,7 @@ class Claim:
         return self.pvcs.get(self.artifact.uid) if self.artifact else None
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
+class Closure(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One service with everything that belongs to it.
 
     Attributes:
@@ -159,17 +157,20 @@ class Closure:
         """The name under which the service looks up its runtime configs."""
         return get_str(self.service.obj, "spec", "runtimeConfigName") or DEFAULT_CONFIG
 
+    @derived
     def runtime_configs(self) -> tuple[Observed, ...]:
-        """Return the runtime configs, lowest precedence first."""
+        """The runtime configs, lowest precedence first."""
         return tuple(item for item in (self.cluster_runtime_config, self.runtime_config) if item)
 
+    @derived
     def artifacts(self) -> tuple[Observed, ...]:
-        """Return the artifacts that hold the sources or could be adopted for them, each once, by name."""
+        """The artifacts that hold the sources or could be adopted for them, each once, by name."""
         by_name = {item.name: item for claim in self.claims for item in claim.candidates}
         return tuple(item for _, item in sorted(by_name.items()))
 
+    @derived
     def pvcs(self) -> tuple[Observed, ...]:
-        """Return the PersistentVolumeClaims of those artifacts, each once, by name."""
+        """The PersistentVolumeClaims of those artifacts, each once, by name."""
         by_name = {item.name: item for claim in self.claims for item in claim.pvcs.values()}
         return tuple(item for _, item in sorted(by_name.items()))
 
@@ -187,11 +188,11 @@ class Closure:
         yield self.service
         joins = (self.model, self.template, self.template_cache)
         yield from (join.found for join in joins if join.found)
-        yield from self.artifacts()
-        yield from self.pvcs()
+        yield from self.artifacts
+        yield from self.pvcs
         yield from self.inference_services
         yield from self.deployments
-        yield from self.runtime_configs()
+        yield from self.runtime_configs
         yield from (item for item in (self.profile, self.cluster_profile, self.profile_cache) if item)
 
 

@@ -1,7 +1,8 @@
 """The evidence of a Dedicated unit, from its case (pure)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+import msgspec
 
 from aim_api.bridge import PRESERVE_GENERATION, PRESERVE_UID
 from aim_api.kinds import AIM_ARTIFACT, AIM_SERVICE
@@ -35,11 +36,11 @@ def _sources(case: Case) -> Iterator[tuple[str, Observed]]:
     yield "service", closure.service
     joins = (("model", closure.model), ("template", closure.template), ("templateCache", closure.template_cache))
     yield from ((role, join.found) for role, join in joins if join.found)
-    yield from (("artifact", item) for item in closure.artifacts())
-    yield from (("pvc", item) for item in closure.pvcs())
+    yield from (("artifact", item) for item in closure.artifacts)
+    yield from (("pvc", item) for item in closure.pvcs)
     yield from (("inferenceService", item) for item in closure.inference_services)
     yield from (("deployment", item) for item in closure.deployments)
-    yield from (("runtimeConfig", item) for item in closure.runtime_configs())
+    yield from (("runtimeConfig", item) for item in closure.runtime_configs)
 
 
 def _source(role: str, item: Observed) -> SourceObject:
@@ -84,7 +85,9 @@ def beside_selection(service: Observed) -> str:
     kept: JsonObject = {
         key: value for key, value in service.annotations.items() if key not in _PIN and (key, value) != _MARK
     }
-    bare = replace(service, obj={**service.obj, "metadata": {**metadata, "annotations": kept}, "spec": spec})
+    bare = msgspec.structs.replace(
+        service, obj={**service.obj, "metadata": {**metadata, "annotations": kept}, "spec": spec}
+    )
     return digest(content(bare))
 
 

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from msgspec.json import encode
+
 from aim_api.kinds import AIM_ARTIFACT, AIM_PROFILE, AIM_PROFILE_CACHE, AIM_SERVICE, INFERENCE_SERVICE
-from aim_template_migration.documents.canonical import canonical_bytes
 from aim_template_migration.documents.plan import (
     AnyStep,
     AwaitProfile,
@@ -49,11 +50,11 @@ def forecast(units: Sequence[Unit], targets: Iterable[Target]) -> Forecast:
                 continue  # units that share a target create it once
             created.add(step.target)
         requests.update(_requests(step))
-    bodies = sum(len(canonical_bytes(target.body)) for target in targets)
+    bodies = sum(len(encode(target.body)) for target in targets)
     return Forecast(
         requests=dict(sorted(requests.items())),
         deadline_seconds=sum(_deadline(step) for step in steps),
-        bytes=bodies + sum(2 * len(canonical_bytes([*step.operations])) for step in steps if isinstance(step, CutOver)),
+        bytes=bodies + sum(2 * len(encode(step.operations)) for step in steps if isinstance(step, CutOver)),
     )
 
 

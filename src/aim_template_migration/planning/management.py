@@ -79,22 +79,19 @@ def outside_management(observed: Observed, closure: Closure) -> Iterator[tuple[s
 @kept
 def _outside_marks(observed: Observed) -> tuple[tuple[str, str], ...]:
     """Return what shows it on the object alone."""
-    return (
-        *((where, f"it is marked as managed by {who}") for where, who in outside_markers(observed)),
-        *(
-            ("metadata.managedFields", f"field manager {manager} wrote fields of it")
-            for manager in outside_managers(observed)
-        ),
-    )
+    marks = [(where, f"it is marked as managed by {who}") for where, who in outside_markers(observed)]
+    managers = outside_managers(observed)
+    marks += [("metadata.managedFields", f"field manager {manager} wrote fields of it") for manager in managers]
+    return tuple(marks)
 
 
 def outside_markers(observed: Observed) -> Iterator[tuple[str, str]]:
     """Yield the field and the tool of every label or annotation by which a tool marks what it manages."""
     for kind, values in (("labels", observed.labels), ("annotations", observed.annotations)):
-        for key in _markers(tuple(values)):
+        for key in _markers(tuple(values)) if values else ():
             yield f"metadata.{kind}[{key}]", _marking_tool(key)
-    manager = observed.labels.get(MANAGED_BY, "")
-    if _is_outside_tool(manager):
+    manager = observed.labels.get(MANAGED_BY)
+    if manager and _is_outside_tool(manager):
         yield f"metadata.labels[{MANAGED_BY}]", manager
 
 
@@ -117,8 +114,7 @@ def _is_outside_tool(manager: str) -> bool:
 
 def outside_managers(observed: Observed) -> tuple[str, ...]:
     """Return the field managers that are not the operator, KServe, Kubernetes, kubectl or this tool."""
-    kind = observed.kind.name
-    return tuple(manager or "(unnamed)" for manager in observed.managers if not _known(kind, manager))
+    return _outsiders(observed.kind.name, observed.managers)
 
 
 def older_managers(observed: Observed) -> tuple[str, ...]:
@@ -153,6 +149,10 @@ def _belongs(observed: Observed, owner: OwnerReference, uids: dict[str, Observed
 
 
 @lru_cache(maxsize=4096)
+def _outsiders(kind: str, managers: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(manager or "(unnamed)" for manager in managers if not _known(kind, manager))
+
+
 def _known(kind: str, manager: str) -> bool:
     if manager == FIELD_MANAGER or _OPERATOR.fullmatch(manager) or _KUBECTL.fullmatch(manager):
         return True

@@ -151,8 +151,8 @@ def reduce(kind: Kind, obj: JsonObject) -> Observed:
 def field_managers(metadata: JsonObject) -> tuple[str, ...]:
     """Return who wrote fields other than the status, by name; entries of the status subresource never count."""
     entries = get_objects(metadata, "managedFields")
-    names = (get_str(entry, "manager") or "" for entry in entries if entry.get("subresource") != "status")
-    return tuple(sorted({_shown(name) for name in names}))
+    names = {_shown(get_str(entry, "manager") or "") for entry in entries if entry.get("subresource") != "status"}
+    return tuple(sorted(names))
 
 
 @lru_cache(maxsize=1024)

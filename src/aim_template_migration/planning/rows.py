@@ -67,6 +67,8 @@ def all_findings(case: Case) -> tuple[Finding, ...]:
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Return findings in their fixed order, each once."""
+    if not findings:
+        return ()
     distinct = {(item.code, item.object, item.field, item.message): item for item in findings}
     return tuple(sorted(distinct.values(), key=lambda item: (_RANK[item.code], item.object, item.field, item.message)))
 

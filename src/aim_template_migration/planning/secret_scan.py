@@ -135,7 +135,7 @@ def fresh_texts(obj: JsonObject) -> list[str]:
                 if name not in _IDENTIFIERS:
                     _collect_fresh(item, fresh, _harmless)
         elif key not in _TYPE:
-            _collect_fresh({key: value}, fresh, _harmless)
+            _collect_fresh([key, value], fresh, _harmless)
     return fresh
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from sys import intern
 
+import msgspec
+
 from aim_api.bridge import RECONCILIATION_PAUSED
 from aim_api.kinds import Kind
 from aim_api.tree import JsonObject, get_int, get_objects, get_str, get_strings
@@ -28,8 +30,7 @@ class SecretHit:
     what: str
 
 
-@dataclass(frozen=True, eq=False)
-class Observed:
+class Observed(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One object as it was read, reduced to what decisions need; two readings are never equal, only their UIDs are.
 
     Attributes:
@@ -122,12 +123,17 @@ class Observed:
         """The object as a reference."""
         return reference_to(self.kind, self.namespace, self.name)
 
+    @derived
+    def conditions(self) -> dict[str, JsonObject]:
+        """The conditions by type; the first of a type counts."""
+        found: dict[str, JsonObject] = {}
+        for item in get_objects(self.obj, "status", "conditions"):
+            found.setdefault(get_str(item, "type") or "", item)
+        return found
+
     def condition(self, condition_type: str) -> JsonObject | None:
         """Return the condition of a type, or None."""
-        for item in get_objects(self.obj, "status", "conditions"):
-            if item.get("type") == condition_type:
-                return item
-        return None
+        return self.conditions.get(condition_type)
 
     def condition_status(self, condition_type: str) -> str:
         """Return the status of a condition, or an empty string where it is absent."""
@@ -173,6 +179,10 @@ def index(objects: Iterable[Observed]) -> Objects:
     return {kind: dict(sorted(items.items())) for kind, items in found.items()}
 
 
+def _controller_uid(item: Observed) -> tuple[str, ...]:
+    return (item.controller.uid,) if item.controller else ()
+
+
 def _present(value: str | None) -> tuple[str, ...]:
     return (value,) if value else ()
 
@@ -202,7 +212,7 @@ class NamespaceScope:
         self.name = name
         self.terminating = terminating
         self._objects = index(objects)
-        self._lookups: dict[tuple[str, str], dict[str, tuple[Observed, ...]]] = {}
+        self._lookups: dict[tuple[str, str | tuple[str, ...]], dict[str, tuple[Observed, ...]]] = {}
 
     @property
     def size(self) -> int:
@@ -227,7 +237,7 @@ class NamespaceScope:
 
     def owned_by(self, kind: Kind, uid: str) -> tuple[Observed, ...]:
         """Return the objects of a kind whose controller has this UID, by name."""
-        return self._lookup(kind, "owner", lambda item: (item.controller.uid,) if item.controller else ()).get(uid, ())
+        return self._lookup(kind, "owner", _controller_uid).get(uid, ())
 
     def with_label(self, kind: Kind, label: str, value: str) -> tuple[Observed, ...]:
         """Return the objects of a kind whose label has this value, by name."""
@@ -235,10 +245,9 @@ class NamespaceScope:
 
     def with_field(self, kind: Kind, path: tuple[str, ...], value: str) -> tuple[Observed, ...]:
         """Return the objects of a kind whose string field at ``path`` has this value, by name."""
-        key = f"field {'.'.join(path)}"
-        return self._lookup(kind, key, lambda item: _present(get_str(item.obj, *path))).get(value, ())
+        return self._lookup(kind, path, lambda item: _present(get_str(item.obj, *path))).get(value, ())
 
-    def _lookup(self, kind: Kind, key: str, keys_of: KeysOf) -> dict[str, tuple[Observed, ...]]:
+    def _lookup(self, kind: Kind, key: str | tuple[str, ...], keys_of: KeysOf) -> dict[str, tuple[Observed, ...]]:
         found = self._lookups.get((kind.name, key))
         if found is None:
             lists: dict[str, list[Observed]] = {}

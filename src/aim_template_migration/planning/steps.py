@@ -30,8 +30,8 @@ def pins_of(case: Case) -> tuple[Pin, ...]:
     pins = [pin_of("service", closure.service)]
     joins = (("model", closure.model), ("template", closure.template), ("templateCache", closure.template_cache))
     pins += [pin_of(role, join.found) for role, join in joins if join.found]
-    pins += [pin_of("artifact", item) for item in closure.artifacts()]
-    pins += [pin_of("pvc", item) for item in closure.pvcs()]
+    pins += [pin_of("artifact", item) for item in closure.artifacts]
+    pins += [pin_of("pvc", item) for item in closure.pvcs]
     pins += [pin_of("inferenceService", item) for item in closure.inference_services]
     pins += [pin_of("deployment", item) for item in closure.deployments]
     return (*pins, *_runtime_config_pins(closure), *_target_pins(case))

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from multiprocessing.connection import Connection
 
+import msgspec
+
 from aim_api.kinds import Kind
 from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.kube.errors import IncompleteList
@@ -122,7 +124,7 @@ class _Desk:
         self._settings = beginning.settings
         scope = beginning.cluster
         objects = {
-            kind: {name: replace(item, kind=_known(item.kind)) for name, item in items.items()}
+            kind: {name: msgspec.structs.replace(item, kind=_known(item.kind)) for name, item in items.items()}
             for kind, items in scope.objects.items()
         }
         self._cluster = replace(scope, objects=objects)

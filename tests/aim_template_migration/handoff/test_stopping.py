@@ -25,7 +25,7 @@ def edited(observed, change):
     """Return an object with a change to a copy of its JSON."""
     obj = copy.deepcopy(observed.obj)
     change(obj)
-    return replace(observed, obj=obj)
+    return msgspec.structs.replace(observed, obj=obj)
 
 
 def with_source(seen, role, change):

@@ -59,8 +59,8 @@ def check_artifacts(case: Case) -> Findings:
         return
     if not case.closure.claims:
         yield finding("ArtifactUnresolved", template, "the template reports no model sources", "status.modelSources")
-    repeated = [name for name, count in Counter(claim.model_id for claim in case.closure.claims).items() if count > 1]
-    repeated += [uri for uri, count in Counter(claim.source_uri for claim in case.closure.claims).items() if count > 1]
+    repeated = _repeated([claim.model_id for claim in case.closure.claims])
+    repeated += _repeated([claim.source_uri for claim in case.closure.claims])
     for name in repeated:
         yield finding(
             "ArtifactUnresolved",
@@ -75,6 +75,11 @@ def check_artifacts(case: Case) -> Findings:
     for claim in case.closure.claims:
         yield from _artifact(case, template, cache, claim)
         yield from _pvc(case, claim)
+
+
+def _repeated(texts: list[str]) -> list[str]:
+    """Return what stands in a list more than once."""
+    return [text for text, count in Counter(texts).items() if count > 1] if len(texts) > 1 else []
 
 
 def _legacy_labels(case: Case, isvc: Observed) -> Findings:
