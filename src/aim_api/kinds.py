@@ -3,7 +3,7 @@
 Facts: AIM API v1alpha1 and v1alpha2 references (kinds overview); KServe and Kubernetes API conventions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 AIM_GROUP = "aim.eai.amd.com"
 KSERVE_GROUP = "serving.kserve.io"
@@ -19,6 +19,7 @@ class Kind:
         version: the version used for reading and writing, for example ``v1alpha2``.
         plural: the resource name in URLs, lower case.
         namespaced: whether objects live in a namespace.
+        api_version: the ``apiVersion`` field of objects of this kind.
     """
 
     name: str
@@ -26,11 +27,11 @@ class Kind:
     version: str
     plural: str
     namespaced: bool = True
+    api_version: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def api_version(self) -> str:
-        """The ``apiVersion`` field of objects of this kind."""
-        return f"{self.group}/{self.version}" if self.group else self.version
+    def __post_init__(self) -> None:
+        """Put the API version together, once: every object and every reference states it."""
+        object.__setattr__(self, "api_version", f"{self.group}/{self.version}" if self.group else self.version)
 
     @property
     def crd_name(self) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aim_template_migration.derived import derived
+from aim_template_migration.derived import derived, kept
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,23 @@ def test_it_is_part_neither_of_equality_nor_of_the_documentation_of_instances():
     assert one.letters
     assert one == Named("ab")
     assert Named.letters.__doc__ == "The letters."
+
+
+def test_a_fact_is_computed_once_for_each_object_and_goes_with_it():
+    asked = []
+
+    @kept
+    def length(named: Named) -> int:
+        asked.append(named.name)
+        return len(named.name)
+
+    @kept
+    def first(named: Named) -> str | None:
+        asked.append(named.name)
+        return None
+
+    one, equal = Named("ab"), Named("ab")
+    assert [length(one), length(one), length(equal)] == [2, 2, 2]
+    assert [first(one), first(one)] == [None, None]
+    assert asked == ["ab", "ab", "ab"]
+    assert one == equal

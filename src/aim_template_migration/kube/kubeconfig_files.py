@@ -66,10 +66,10 @@ def read_kubeconfig(files: Sequence[str]) -> Kubeconfig:
 
 def _content(file: str) -> Json:
     try:
-        content: Json = yaml.load(Path(file).read_bytes().decode(), Loader=yaml.CSafeLoader)
+        content: Json = yaml.load(Path(file).read_bytes(), Loader=yaml.CSafeLoader)
     except OSError as error:
         raise ConnectError(f"the kubeconfig {file} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConnectError(f"the kubeconfig {file} is not YAML{_position(error)}; correct the file") from error
     return content
 

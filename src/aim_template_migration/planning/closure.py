@@ -132,7 +132,7 @@ class Closure(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The one Deployment of the InferenceService, if there is exactly one."""
         return self.deployments[0] if len(self.deployments) == 1 else None
 
-    @property
+    @derived
     def cluster_template(self) -> bool:
         """Whether the template is cluster-scoped, so that its profile must be too."""
         return self.template.found is not None and not self.template.found.kind.namespaced

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -104,6 +106,8 @@ def test_which_files_are_read(write, tmp_path, monkeypatch):
         ("token: [hunter2", "is not YAML (line 2"),
         ("a: hunter2\n b: *hunter2", "is not YAML (line 2"),
         ("\x00\x01hunter2", "is not YAML"),
+        ("clusters: 2001-99-99", "is not YAML"),
+        ("[" * 3000, "is not YAML"),
         ("- hunter2", "is no kubeconfig"),
         ("hunter2", "is no kubeconfig"),
         ('{"users": [{"user": {"token": "hunter2"}}]}', "is no kubeconfig"),
@@ -212,3 +216,21 @@ def test_reading_writes_nothing(write, tmp_path):
     before = {entry.name: entry.stat().st_mtime_ns for entry in tmp_path.iterdir()}
     select([path], None)
     assert {entry.name: entry.stat().st_mtime_ns for entry in tmp_path.iterdir()} == before
+
+
+def test_the_official_package_is_not_imported_for_a_kubeconfig_with_a_token(write):
+    """Its import takes longer than the plan of a hundred services."""
+    path = write("config", config("a", current="a"))
+    program = (
+        "import sys; from aim_template_migration.kube.kubeconfig import endpoint_of, identity_in, select; "
+        f"selection = select([{path!r}], None); identity_in(selection, endpoint_of(selection, {{}}), 0.0); "
+        "sys.exit('kubernetes' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_file_with_a_byte_order_mark_is_read_and_one_that_is_no_text_is_named(write, tmp_path):
+    assert select([write("a", "\ufeff" + json.dumps(config("a", current="a")))], None).context == "a"
+    path = tmp_path / "binary"
+    path.write_bytes(b"\xff\xfe\xfd\x80hunter2")
+    assert "is not YAML" in refused(select, [str(path)], None)
