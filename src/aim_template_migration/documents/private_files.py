@@ -10,7 +10,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -107,13 +107,13 @@ class NewDirectory:
         self._path = path
         self._scratch = contextlib.ExitStack()
 
-    def write(self, name: str, pieces: Iterable[bytes]) -> str:
-        """Write a file (0600), which must not exist yet, and return the SHA-256 of its bytes.
+    def write(self, name: str, pieces: Iterable[bytes], *, copies: Sequence[str] = ()) -> str:
+        """Write a file (0600), and copies of it under other names, and return the SHA-256 of its bytes.
 
         Raises:
-            OSError: the disk or the permissions do not allow it.
+            OSError: the disk or the permissions do not allow it, or there is a file of that name.
         """
-        return _write_exclusive(self._path / name, pieces)
+        return _write_exclusive([self._path / each for each in (name, *copies)], pieces)
 
     def scratch(self) -> BinaryIO:
         """Return an empty file without a name, which is gone when the directory is complete.
@@ -283,7 +283,7 @@ def _rename_directory(temporary: Path, directory: Path) -> None:
 def _write_temporary(path: Path, data: bytes, *, durable: bool = True) -> Path:
     temporary = path.parent / f".{secrets.token_hex(8)}.partial"
     try:
-        _write_exclusive(temporary, (data,), durable=durable)
+        _write_exclusive([temporary], (data,), durable=durable)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -291,17 +291,20 @@ def _write_temporary(path: Path, data: bytes, *, durable: bool = True) -> Path:
     return temporary
 
 
-def _write_exclusive(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> str:
+def _write_exclusive(paths: Sequence[Path], pieces: Iterable[bytes], *, durable: bool = True) -> str:
+    """Write the same bytes to each of several new files, and return their SHA-256."""
     digest = hashlib.sha256()
-    descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
+    with contextlib.ExitStack() as opened:
+        descriptors: list[int] = []
+        for path in paths:
+            descriptors.append(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+            opened.callback(os.close, descriptors[-1])
         for piece in pieces:
             digest.update(piece)
-            write_all(descriptor, piece)
-        if durable:
+            for descriptor in descriptors:
+                write_all(descriptor, piece)
+        for descriptor in descriptors if durable else ():
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
     return digest.hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO, Protocol
 
 
@@ -12,8 +12,8 @@ class Destination(Protocol):
     def scratch(self) -> BinaryIO:
         """Return an empty file for what is put in order later; nobody else sees it, and it needs no closing."""
 
-    def write(self, name: str, pieces: Iterable[bytes]) -> str:
-        """Write a file, once, and return the SHA-256 of its bytes."""
+    def write(self, name: str, pieces: Iterable[bytes], *, copies: Sequence[str] = ()) -> str:
+        """Write a file, once, and copies of it under other names, and return the SHA-256 of its bytes."""
 
 
 class Memory:
@@ -30,7 +30,8 @@ class Memory:
         """Return an empty file in memory."""
         return io.BytesIO()
 
-    def write(self, name: str, pieces: Iterable[bytes]) -> str:
-        """Keep a file, and return the SHA-256 of its bytes."""
+    def write(self, name: str, pieces: Iterable[bytes], *, copies: Sequence[str] = ()) -> str:
+        """Keep a file, and copies of it under other names, and return the SHA-256 of its bytes."""
         self.files[name] = b"".join(pieces)
+        self.files |= dict.fromkeys(copies, self.files[name])
         return hashlib.sha256(self.files[name]).hexdigest()

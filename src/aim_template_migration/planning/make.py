@@ -139,8 +139,7 @@ def _head(settings: Settings, names: tuple[str, ...], scope: ClusterScope, parts
 def _write(head: Plan, parts: Parts, destination: Destination) -> PlanOutline:
     digest = content_digest(head, parts.units(), parts.targets())
     head = msgspec.structs.replace(head, content_digest=digest)
-    for name in (PLAN_NAME, GENERATED_NAME):
-        sha256 = destination.write(name, plan_text(head, parts.units(), parts.targets()))
+    sha256 = destination.write(PLAN_NAME, plan_text(head, parts.units(), parts.targets()), copies=(GENERATED_NAME,))
     destination.write(BACKUP_FILE, parts.backup())
     outlines = tuple(sorted(parts.outlines, key=lambda unit: unit.id.split("/")))
     return PlanOutline(msgspec.structs.replace(head, units=outlines), sha256, tuple(sorted(parts.evidence_files)))

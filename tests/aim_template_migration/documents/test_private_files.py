@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import stat
 import threading
@@ -262,6 +263,17 @@ def test_scratch_files_have_no_name_and_no_readers_and_leave_nothing(tmp_path):
     assert leftovers(tmp_path) == ["plan"]
     assert leftovers(tmp_path / "plan") == ["a"]
     assert (tmp_path / "plan" / "a").read_bytes() == b"for later, in pieces"
+
+
+def test_copies_are_private_files_of_their_own_with_the_same_bytes(tmp_path):
+    with new_directory(tmp_path / "plan") as made:
+        sha256 = made.write("a", (b"in ", b"pieces"), copies=("b", "c"))
+    files = [tmp_path / "plan" / name for name in leftovers(tmp_path / "plan")]
+    assert [file.name for file in files] == ["a", "b", "c"]
+    assert {file.read_bytes() for file in files} == {b"in pieces"}
+    assert sha256 == hashlib.sha256(b"in pieces").hexdigest()
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
+    assert len({file.stat().st_ino for file in files}) == 3, "an edit of one changes no other"
 
 
 def broken_off(directory):
