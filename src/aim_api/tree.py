@@ -78,15 +78,21 @@ def get_strings(value: Json, *keys: Key) -> dict[str, str]:
 
 
 def leaves(value: Json, path: tuple[Key, ...] = ()) -> Iterator[tuple[tuple[Key, ...], Json]]:
-    """Yield every leaf (scalar, empty list or empty object) with its path, in document order."""
+    """Return every leaf (scalar, empty list or empty object) with its path, in document order."""
+    found: list[tuple[tuple[Key, ...], Json]] = []
+    _collect_leaves(value, path, found)
+    return iter(found)
+
+
+def _collect_leaves(value: Json, path: tuple[Key, ...], found: list[tuple[tuple[Key, ...], Json]]) -> None:
     if isinstance(value, dict) and value:
         for key, item in value.items():
-            yield from leaves(item, (*path, key))
+            _collect_leaves(item, (*path, key), found)
     elif isinstance(value, list) and value:
         for index, item in enumerate(value):
-            yield from leaves(item, (*path, index))
+            _collect_leaves(item, (*path, index), found)
     else:
-        yield path, value
+        found.append((path, value))
 
 
 def field_path(path: Sequence[Key]) -> str:

@@ -1,9 +1,9 @@
 """Edits that turn a node into another value and leave alone all that does not change."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from aim_api.tree import Json, JsonObject, Key
+from aim_api.tree import Json, JsonObject, get
 from aim_template_migration.manifests.flow_editing import Part, PartChange, part_edits
 from aim_template_migration.manifests.layout import Layout, indented, same
 from aim_template_migration.manifests.nodes import (
@@ -17,8 +17,9 @@ from aim_template_migration.manifests.nodes import (
     ScalarNode,
     walk,
 )
+from aim_template_migration.manifests.origins import Path, Provenance
 from aim_template_migration.manifests.reading import Document
-from aim_template_migration.manifests.removing import Removal
+from aim_template_migration.manifests.removing import Removal, Reused
 from aim_template_migration.manifests.splicing import (
     Edit,
     begins_line,
@@ -30,20 +31,12 @@ from aim_template_migration.manifests.splicing import (
     spliced,
 )
 
-Path = tuple[Key, ...]
-Origins = Mapping[Path, Path | None]
-"""Where parts of the new value come from: path in the new value to path in the document, None for nowhere.
-
-What is not listed comes from the same place below its parent's origin.
-"""
-
 
 class CannotEditError(Exception):
     """The text is such that only writing the document anew gives the wanted value."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Child:
+class _Child(NamedTuple):
     """One entry of the new mapping, and the entry that it is made from where that stands in the same mapping."""
 
     key: str
@@ -64,7 +57,7 @@ class Editor:
         text: str,
         document: Document,
         layout: Layout,
-        origins: Origins,
+        origins: Provenance,
         reused: Sequence[tuple[int, int]] = (),
     ) -> None:
         self._text = text
@@ -76,7 +69,9 @@ class Editor:
         self._replaced: set[int] = set()
         self.reused: list[tuple[int, int]] = [*reused]
 
-    def rewrite(self, node: Node, origin: Path | None, value: Json, path: Path, entry: Entry | None = None) -> None:
+    def rewrite(
+        self, node: Node, origin: Path | None, value: Json, path: Path, entry: Entry | None = None, *, stated: Json
+    ) -> None:
         """Add the edits that turn ``node`` into ``value``.
 
         Args:
@@ -85,25 +80,26 @@ class Editor:
             value: what it becomes.
             path: the path of that in the new value.
             entry: the entry that the node is the value of.
+            stated: what the node says.
 
         Raises:
             CannotEditError: there are no such edits.
         """
-        if same(Reading().value(node), value):
+        if same(stated, value):
             return
         if isinstance(node, AliasNode):
             raise CannotEditError
         if isinstance(node, MapNode) and isinstance(value, dict) and value:
-            self._rewrite_map(node, origin, value, path)
+            self._rewrite_map(node, origin, value, path, stated=stated)
         elif isinstance(node, ListNode) and isinstance(value, list) and value:
-            self._rewrite_list(node, origin, value, path, entry)
+            self._rewrite_list(node, origin, value, path, entry, stated=stated)
         else:
             self._replace(node, value, path, entry)
 
     def edits(self) -> list[Edit]:
         """Return the edits."""
-        newline = self._layout.newline
-        return [*self._edits, *(removal.edit(self._text, newline, self.reused) for removal in self._removals)]
+        newline, reused = self._layout.newline, Reused(self._text, self.reused)
+        return [*self._edits, *(removal.edit(self._text, newline, reused) for removal in self._removals)]
 
     def lines(self, key: str, value: Json, path: Path) -> list[str]:
         """Return ``key: value`` in block style without indentation, made from the document's own text where possible.
@@ -111,24 +107,24 @@ class Editor:
         Raises:
             CannotEditError: the text of the origin can't be reused.
         """
-        origin = self._origins.get(path)
+        origin = self._origins.stated(path)
         return self._lines(_Child(key, value, origin, None), path)
 
-    def _rewrite_map(self, node: MapNode, origin: Path | None, value: JsonObject, path: Path) -> None:
+    def _rewrite_map(self, node: MapNode, origin: Path | None, value: JsonObject, path: Path, *, stated: Json) -> None:
         children = self._children(node, origin, value, path)
         if any(entry.merges for entry in node.entries) or node.anchor:
             raise CannotEditError
         # What is inserted at the end of an entry has to come before what is inserted below it.
         for child in children:
             if child.entry is not None:
-                self._rewrite_entry(child.entry, child, (*path, child.key))
+                self._rewrite_entry(child.entry, child, (*path, child.key), stated=get(stated, child.entry.name))
         if node.flow or self._layout.json:
             self._rewrite_flow_map(node, children)
         else:
             self._rewrite_block_map(node, children, path)
 
-    def _rewrite_entry(self, entry: Entry, child: _Child, path: Path) -> None:
-        self.rewrite(entry.value, child.origin, child.value, path, entry)
+    def _rewrite_entry(self, entry: Entry, child: _Child, path: Path, *, stated: Json) -> None:
+        self.rewrite(entry.value, child.origin, child.value, path, entry, stated=stated)
         if entry.name != child.key and id(entry) not in self._replaced:
             key = entry.key
             self._edits.append(Edit(key.start, key.end, self._layout.key(child.key, key.style)))
@@ -136,21 +132,17 @@ class Editor:
     def _children(self, node: MapNode, origin: Path | None, value: JsonObject, path: Path) -> list[_Child]:
         children: list[_Child] = []
         claimed: set[int] = set()
+        entries = {entry.name: entry for entry in node.entries if not entry.merges}
         for key, item in value.items():
-            place = self._origin((*path, key), origin)
+            place = self._origins.of((*path, key), origin)
             inside = place is not None and origin is not None and place[:-1] == origin and isinstance(place[-1], str)
-            entry = node.entry(str(place[-1])) if place is not None and inside else None
+            entry = entries.get(str(place[-1])) if place is not None and inside else None
             if entry is not None and id(entry) in claimed:
                 entry = None
             if entry is not None:
                 claimed.add(id(entry))
             children.append(_Child(key, item, place, entry))
         return children
-
-    def _origin(self, path: Path, parent: Path | None) -> Path | None:
-        if path in self._origins:
-            return self._origins[path]
-        return None if parent is None else (*parent, path[-1])
 
     def _rewrite_block_map(self, node: MapNode, children: list[_Child], path: Path) -> None:
         indent = column(self._text, node.entries[0].start) if node.entries else 0
@@ -230,8 +222,8 @@ class Editor:
             if found.complete and _reusable(found):
                 return self._reused(found, child, path)
         value = child.value
-        if isinstance(value, dict) and value and any(place[: len(path)] == path for place in self._origins):
-            below = [self._lines(_Child(key, item, self._origins.get((*path, key)), None), (*path, key))
+        if isinstance(value, dict) and value and self._origins.has_below(path):
+            below = [self._lines(_Child(key, item, self._origins.stated((*path, key)), None), (*path, key))
                      for key, item in value.items()]  # fmt: skip
             return [
                 f"{self._layout.key(child.key)}:",
@@ -245,7 +237,7 @@ class Editor:
         if entry is None:
             return self._layout.lines(child.key, child.value)
         below = Editor(self._text, self._document, self._layout, self._origins)
-        below._rewrite_entry(entry, child, path)
+        below._rewrite_entry(entry, child, path, stated=Reading().value(entry.value))
         start = entry.start
         if begins_line(self._text, start):
             start = leading_comments(self._text, start, self._document.start)
@@ -257,7 +249,14 @@ class Editor:
         return [first.lstrip(" "), *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]
 
     def _rewrite_list(
-        self, node: ListNode, origin: Path | None, value: list[Json], path: Path, entry: Entry | None
+        self,
+        node: ListNode,
+        origin: Path | None,
+        value: list[Json],
+        path: Path,
+        entry: Entry | None,
+        *,
+        stated: Json,
     ) -> None:
         places = [self._item_index((*path, index), origin, node) for index in range(len(value))]
         known = [place for place in places if place is not None]
@@ -271,14 +270,14 @@ class Editor:
         for place, index in zip(places, range(len(value)), strict=True):
             if place is not None:
                 below = None if origin is None else (*origin, place)
-                self.rewrite(node.items[place], below, value[index], (*path, index))
+                self.rewrite(node.items[place], below, value[index], (*path, index), stated=get(stated, place))
         if node.flow or self._layout.json:
             self._edits += part_edits(self._text, self._parts(node.items), changes, self._layout.newline)
         else:
             self._edit_block_items(node, changes)
 
     def _item_index(self, path: Path, origin: Path | None, node: ListNode) -> int | None:
-        place = self._origin(path, origin)
+        place = self._origins.of(path, origin)
         if place is None or origin is None or place[:-1] != origin:
             return None
         index = place[-1]
@@ -334,9 +333,10 @@ class Editor:
             self._edits.append(Edit(node.start, node.end, self._layout.flow(value, self._line_indent(node.start))))
             return
         indent = self._line_indent(node.entries[0].start)
+        places = {id(entry): index for index, entry in enumerate(node.entries)}
         changes = [
             PartChange(
-                node.entries.index(child.entry) if child.entry is not None else None,
+                places[id(child.entry)] if child.entry is not None else None,
                 f"{self._layout.flow(child.key)}: {self._layout.flow(child.value, indent)}",
             )
             for child in children

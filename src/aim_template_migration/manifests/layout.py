@@ -100,8 +100,10 @@ def _flow(value: Json) -> str:
 
 def same(one: Json, other: Json) -> bool:
     """Return whether two values are the same in JSON: ``1`` and ``true`` are not."""
+    if one is other:
+        return True
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
+        return one.keys() == other.keys() and all(map(same, one.values(), [other[key] for key in one]))
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     return type(one) is type(other) and one == other

@@ -1,7 +1,9 @@
 """The nodes of a manifest: values together with where they stand in the text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from aim_api.tree import Json, JsonObject, Key
 from aim_template_migration.manifests.scalars import ScalarError, key_text
@@ -22,8 +24,7 @@ class ReadError(Exception):
         self.offset = offset
 
 
-@dataclass(slots=True)
-class ScalarNode:
+class ScalarNode(Struct):
     """A scalar.
 
     Attributes:
@@ -41,8 +42,7 @@ class ScalarNode:
     anchor: str = ""
 
 
-@dataclass(slots=True)
-class AliasNode:
+class AliasNode(Struct):
     """A reference to a node that stands earlier in the document."""
 
     start: int
@@ -52,8 +52,7 @@ class AliasNode:
     anchor: str = ""
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(Struct):
     """One entry of a mapping.
 
     Attributes:
@@ -79,23 +78,26 @@ class Entry:
         return max(self.key.end, self.value.end)
 
 
-@dataclass(slots=True)
-class MapNode:
-    """A mapping in block style or, as ``flow``, in braces."""
+class MapNode(Struct):
+    """A mapping in block style or, as ``flow``, in braces.
+
+    Attributes:
+        effective: the entries that decide the value by name, merged ones too, once somebody has asked for one.
+    """
 
     start: int
     end: int
     flow: bool
     entries: list[Entry] = field(default_factory=list)
     anchor: str = ""
+    effective: dict[str, Entry] | None = None
 
     def entry(self, name: str) -> Entry | None:
         """Return the entry itself that has this name, the last one where there are several."""
         return next((entry for entry in reversed(self.entries) if entry.name == name and not entry.merges), None)
 
 
-@dataclass(slots=True)
-class ListNode:
+class ListNode(Struct):
     """A sequence in block style or, as ``flow``, in brackets."""
 
     start: int
@@ -189,8 +191,7 @@ def name_of_key(key: ScalarNode) -> str:
         raise ReadError(str(error), key.start) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """Where a path leads.
 
     Attributes:
@@ -214,43 +215,62 @@ def find(root: Node, path: Sequence[Key]) -> Found:
         if isinstance(here, MapNode) and isinstance(key, str):
             below = effective_entry(here, key)
             if below is None:
-                return replace(found, complete=False)
+                return found._replace(complete=False)
             found = Found(below.value, below, here, complete=True)
         elif isinstance(here, ListNode) and isinstance(key, int) and key < len(here.items):
             found = Found(here.items[key], None, here, complete=True)
         else:
-            return replace(found, complete=False)
+            return found._replace(complete=False)
     return found
 
 
 def effective_entry(mapping: MapNode, name: str) -> Entry | None:
     """Return the entry that decides the value of ``name``, be it the mapping's own or a merged one."""
-    for entry in reversed(mapping.entries):
-        if not entry.merges and entry.name == name:
-            return entry
-        if entry.merges:
-            found = _merged_entry(resolved(entry.value), name)
-            if found is not None:
-                return found
-    return None
+    return _effective(mapping).get(name)
 
 
-def _merged_entry(target: ScalarNode | MapNode | ListNode, name: str) -> Entry | None:
-    if isinstance(target, MapNode):
-        return effective_entry(target, name)
+def _effective(target: ScalarNode | MapNode | ListNode) -> dict[str, Entry]:
+    """Return the entries of a mapping, or of the mappings in a list that is merged, of which the first wins."""
+    found: dict[str, Entry] = {}
     if isinstance(target, ListNode):
-        parts = (_merged_entry(resolved(item), name) for item in target.items)
-        return next((part for part in parts if part is not None), None)
-    return None
+        for item in reversed(target.items):
+            found.update(_effective(resolved(item)))
+    if not isinstance(target, MapNode):
+        return found
+    if target.effective is None:
+        for entry in target.entries:
+            found.update(_effective(resolved(entry.value)) if entry.merges else {entry.name: entry})
+        target.effective = found
+    return target.effective
 
 
 def walk(node: Node) -> Iterator[Node]:
     """Yield a node and all below it as they stand in the text: keys too, but not what aliases stand for."""
-    yield node
+    ahead: list[Node] = [node]
+    while ahead:
+        node = ahead.pop()
+        yield node
+        if isinstance(node, MapNode):
+            for entry in reversed(node.entries):
+                ahead += (entry.value, entry.key)
+        elif isinstance(node, ListNode):
+            ahead += reversed(node.items)
+
+
+def scalars_of(node: Node) -> list[ScalarNode | AliasNode]:
+    """Return the scalars and aliases at and below a node as they stand in the text, keys included."""
+    found: list[ScalarNode | AliasNode] = []
+    _collect_scalars(node, found)
+    return found
+
+
+def _collect_scalars(node: Node, found: list[ScalarNode | AliasNode]) -> None:
     if isinstance(node, MapNode):
         for entry in node.entries:
-            yield entry.key
-            yield from walk(entry.value)
+            found.append(entry.key)
+            _collect_scalars(entry.value, found)
     elif isinstance(node, ListNode):
         for item in node.items:
-            yield from walk(item)
+            _collect_scalars(item, found)
+    else:
+        found.append(node)

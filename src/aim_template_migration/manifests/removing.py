@@ -1,11 +1,42 @@
 """Removal of text whose comments stay."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aim_template_migration.manifests.layout import indented
 from aim_template_migration.manifests.nodes import Node
 from aim_template_migration.manifests.splicing import Edit, break_before, comments, line_start
+
+
+class Reused:
+    """Spans of a text whose comments go elsewhere with a value.
+
+    Args:
+        text: the text.
+        spans: where each begins and ends.
+    """
+
+    def __init__(self, text: str, spans: Iterable[tuple[int, int]]) -> None:
+        self._ends: list[int] = []
+        self._starts: list[int] = []
+        self._lines: set[int] = set()
+        for start, end in sorted(spans):
+            self._lines.add(line_start(text, start))
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def begins_in_line(self, start: int) -> bool:
+        """Return whether a span begins in the line that begins at ``start``."""
+        return start in self._lines
+
+    def holds(self, offset: int) -> bool:
+        """Return whether an offset is in one of the spans."""
+        index = bisect_right(self._starts, offset) - 1
+        return index >= 0 and offset < self._ends[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +61,19 @@ class Removal:
     whole_lines: bool = True
     leading: int | None = None
 
-    def edit(self, text: str, newline: str, reused: Sequence[tuple[int, int]]) -> Edit:
+    def edit(self, text: str, newline: str, reused: Reused) -> Edit:
         """Return the removal as an edit.
 
         Args:
             text: the text of the file.
             newline: how lines end.
-            reused: spans whose comments go elsewhere with a value.
+            reused: what goes elsewhere with its comments.
         """
-        above = self.leading is not None and any(line_start(text, start) == self.leading for start, _ in reused)
-        start = break_before(text, self.leading) if above and self.leading is not None else self.start
-        kept = [
-            comment.text
-            for comment in comments(text, self.node, start, self.end)
-            if not any(first <= comment.start < last for first, last in reused)
-        ]
+        start = self.start
+        if self.leading is not None and reused.begins_in_line(self.leading):
+            start = break_before(text, self.leading)
+        found = comments(text, self.node, start, self.end)
+        kept = [comment.text for comment in found if not reused.holds(comment.start)]
         lines = list(indented([*self.lines, *kept], self.indent))
         if self.whole_lines:
             return Edit(start, self.end, "".join(f"{newline}{line}" for line in lines))

@@ -1,16 +1,18 @@
 """The objects of a file exchanged for others, with everything else byte for byte as it was."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.documents.backup_yaml import emit
-from aim_template_migration.manifests.editing import CannotEditError, Editor, Origins, Path
+from aim_template_migration.manifests.editing import CannotEditError, Editor
 from aim_template_migration.manifests.expanding import expanded
 from aim_template_migration.manifests.layout import layout_of, same
 from aim_template_migration.manifests.nodes import Node, ReadError
 from aim_template_migration.manifests.objects import typed_item
+from aim_template_migration.manifests.origins import Origins, Path, Provenance
 from aim_template_migration.manifests.reading import Document, ManifestText, read_manifest
 from aim_template_migration.manifests.splicing import (
     Edit,
@@ -127,18 +129,19 @@ class _DocumentRewriter:
 
     def _changed(self, value: Json, origins: Origins) -> str:
         for text, document in self._ways():
-            layout = layout_of(text, self._layout.newline, document)
-            reused = self._reused if document is self._document else ()
-            editor = Editor(text, document, layout, origins, reused)
+            own = document is self._document
+            layout = self._layout if own else layout_of(text, self._layout.newline, document)
+            reused = self._reused if own else ()
+            editor = Editor(text, document, layout, Provenance(origins), reused)
             try:
-                editor.rewrite(document.root, (), value, ())
+                editor.rewrite(document.root, (), value, (), stated=document.value)
                 found = spliced(text, editor.edits(), document.start, document.end)
             except (CannotEditError, OverlapError):
                 continue
             roots = _roots(found, value)
             if roots:
                 self._left += [comment.text for root in roots for comment in comments(found, root, 0, len(found))]
-                self.expanded = document is not self._document
+                self.expanded = not own
                 return found
         self.anew = True
         return self._written_anew(value)
@@ -177,7 +180,7 @@ class _DocumentRewriter:
         """Return the text of an object that is new, made from the document's own text where possible."""
         if self._document.json:
             return self._json(new.value)
-        editor = Editor(self._text, self._document, self._layout, new.origins)
+        editor = Editor(self._text, self._document, self._layout, Provenance(new.origins))
         try:
             lines = [line for key, item in new.value.items() for line in editor.lines(key, item, (key,))]
             text = "".join(f"{line}\n" for line in lines)
@@ -226,12 +229,12 @@ class _DocumentRewriter:
 
     def _note_lost(self) -> None:
         """Note the comments of the document that stand in none of the texts that take its place."""
-        document, left = self._document, self._left
+        document, left = self._document, Counter(self._left)
         if document.json:
             return
         for comment in comments(self._text, document.root, document.start, document.end):
-            if comment.text in left:
-                left.remove(comment.text)
+            if left[comment.text]:
+                left[comment.text] -= 1
             else:
                 self.lost.append(comment.text)
 

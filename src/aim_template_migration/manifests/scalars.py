@@ -9,6 +9,7 @@ import base64
 import binascii
 import math
 import re
+from functools import lru_cache
 
 from aim_api.tree import Json
 
@@ -21,6 +22,7 @@ _NOT_FINITE = frozenset(
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _MOST_DIGITS = 400
+_KNOWN = 8192  # most scalars of a fleet come again and again
 _LOOSE_UNDERSCORE = re.compile(r"(?<![0-9])_|_(?![0-9])")
 _MOST = 2**64 - 1
 _PREFIX = "tag:yaml.org,2002:"
@@ -50,6 +52,7 @@ def resolve(text: str, tag: str | None, *, plain: bool) -> Json:
     return _tagged(text, tag.removeprefix(_PREFIX))
 
 
+@lru_cache(maxsize=_KNOWN)
 def plain_value(text: str) -> Json:
     """Return the value of a scalar without quotes and tag.
 

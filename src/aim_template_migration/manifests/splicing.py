@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from aim_template_migration.manifests.nodes import AliasNode, Node, ScalarNode, walk
+from aim_template_migration.manifests.nodes import Node, scalars_of
 
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*", re.MULTILINE)
 
@@ -79,13 +79,19 @@ class Comment:
 
 def comments(text: str, root: Node, start: int, end: int) -> Iterator[Comment]:
     """Yield the comments between two offsets that lie in or around ``root``."""
-    at = start
-    for node in walk(root):
-        if not isinstance(node, (ScalarNode, AliasNode)) or node.start < at or node.start >= end:
+    at, mark = start, text.find("#", start, end)
+    for node in scalars_of(root) if mark >= 0 else ():
+        if node.start < at or node.start >= end:
             continue
-        yield from _between(text, at, node.start)
+        if mark < node.start:
+            yield from _between(text, at, node.start)
         at = max(at, node.end)
-    yield from _between(text, at, max(at, end))
+        if mark < at:
+            mark = text.find("#", at, end)
+            if mark < 0:
+                return
+    if mark >= 0:
+        yield from _between(text, at, max(at, end))
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Comment]:

@@ -1,8 +1,18 @@
 """YAML text to nodes, by the events of libyaml."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 import yaml
+from yaml import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from aim_template_migration.manifests.nodes import (
     AliasNode,
@@ -31,12 +41,14 @@ def parse_yaml(text: str, base: int = 0) -> Iterator[Node]:
     Raises:
         ReadError: libyaml refuses it, or it is deeper than any manifest.
     """
-    builder = _Builder(text, base)
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            root = builder.take(event)
-            if root is not None and not _is_nothing(root):
-                yield root
+        parser = yaml.CSafeLoader(text)
+        builder = _Builder(text, base, cast("Callable[[], yaml.Event]", parser.get_event))
+        for event in iter(parser.get_event, None):
+            if isinstance(event, DocumentStartEvent):
+                root = builder.document()
+                if not _is_nothing(root):
+                    yield root
     except yaml.MarkedYAMLError as error:
         raise ReadError(_problem(error), base + (error.problem_mark.index if error.problem_mark else 0)) from None
     except yaml.YAMLError as error:
@@ -50,46 +62,38 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
     return ", ".join(parts) or "it is no YAML"
 
 
-def _span(event: yaml.Event) -> tuple[int, int]:
-    """Return the offsets of an event; libyaml gives every event both marks, which the types do not know."""
-    start, end = event.start_mark, event.end_mark
-    return (start.index if start else 0), (end.index if end else 0)
-
-
 def _is_nothing(root: Node) -> bool:
     return isinstance(root, ScalarNode) and root.value is None and root.start == root.end
 
 
 class _Builder:
-    """Builds nodes from events; collections that are still open are on a stack."""
+    """Builds nodes from events; libyaml gives every event both marks, which the types do not know."""
 
-    def __init__(self, text: str, base: int) -> None:
+    def __init__(self, text: str, base: int, take: Callable[[], yaml.Event]) -> None:
         self._text = text
         self._base = base
+        self._take = take
         self._open: list[MapNode | ListNode] = []
-        self._keys: list[ScalarNode | None] = []
         self._anchors: dict[str, Node] = {}
 
-    def take(self, event: yaml.Event) -> Node | None:
-        """Take one event; return the root when it is complete."""
-        if isinstance(event, yaml.ScalarEvent):
-            return self._add(self._scalar(event))
-        if isinstance(event, yaml.AliasEvent):
-            return self._add(self._alias(event))
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            self._begin(event)
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            return self._finish(event)
-        elif isinstance(event, yaml.DocumentStartEvent):
-            self._anchors = {}
-        return None
+    def document(self) -> Node:
+        """Take the events of a document behind its start; return its root."""
+        self._anchors = {}
+        return self._node(self._take())
 
-    def _place(self, event: yaml.Event) -> tuple[int, int]:
-        start, end = _span(event)
-        return self._base + start, self._base + end
+    def _node(self, event: yaml.Event) -> Node:
+        if isinstance(event, ScalarEvent):
+            return self._scalar(event)
+        if isinstance(event, MappingStartEvent):
+            return self._map(event)
+        if isinstance(event, SequenceStartEvent):
+            return self._list(event)
+        assert isinstance(event, AliasEvent)
+        return self._alias(event)
 
-    def _scalar(self, event: yaml.ScalarEvent) -> ScalarNode:
-        start, end = _span(event)
+    def _scalar(self, event: ScalarEvent) -> ScalarNode:
+        start: int = event.start_mark.index  # type: ignore[union-attr]
+        end: int = event.end_mark.index  # type: ignore[union-attr]
         style = event.style or ""
         try:
             value = resolve(event.value, event.tag, plain=not style)
@@ -98,7 +102,8 @@ class _Builder:
         if style in _BLOCK_STYLES:
             end = self._block_scalar_end(start, end)
         node = ScalarNode(self._base + start, self._base + end, value, style, event.anchor or "")
-        self._name(node)
+        if node.anchor:
+            self._anchors[node.anchor] = node
         return node
 
     def _block_scalar_end(self, start: int, end: int) -> int:
@@ -106,7 +111,7 @@ class _Builder:
         header = self._text[start : self._text.find("\n", start)].partition("#")[0]
         return end if "+" in header else start + len(self._text[start:end].rstrip())
 
-    def _alias(self, event: yaml.AliasEvent) -> AliasNode:
+    def _alias(self, event: AliasEvent) -> AliasNode:
         start, end = self._place(event)
         name = event.anchor or ""
         target = self._anchors.get(name)
@@ -117,46 +122,45 @@ class _Builder:
             raise ReadError(f"the anchor &{name} contains itself", start)
         return AliasNode(start, end, name, target)
 
-    def _begin(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
-        start, end = self._place(event)
-        if len(self._open) >= _DEEPEST:
-            raise ReadError(f"it is nested deeper than {_DEEPEST} levels", start)
-        flow, anchor = bool(event.flow_style), event.anchor or ""
-        node: MapNode | ListNode = (
-            MapNode(start, end, flow, anchor=anchor)
-            if isinstance(event, yaml.MappingStartEvent)
-            else ListNode(start, end, flow, anchor=anchor)
-        )
-        self._name(node)
-        self._open.append(node)
-        self._keys.append(None)
+    def _map(self, event: MappingStartEvent) -> MapNode:
+        node = MapNode(*self._place(event), bool(event.flow_style), anchor=event.anchor or "")
+        self._begin(node)
+        entries, take = node.entries, self._take
+        while not isinstance(part := take(), MappingEndEvent):
+            key = self._key(self._node(part))
+            value = self._node(take())
+            merges = key.value == _MERGE and not key.style
+            entries.append(Entry(key, _MERGE if merges else name_of_key(key), value, merges))
+        self._finish(node, part, entries)
+        return node
 
-    def _finish(self, event: yaml.Event) -> Node | None:
-        node = self._open.pop()
-        self._keys.pop()
+    def _list(self, event: SequenceStartEvent) -> ListNode:
+        node = ListNode(*self._place(event), bool(event.flow_style), anchor=event.anchor or "")
+        self._begin(node)
+        items, take = node.items, self._take
+        while not isinstance(part := take(), SequenceEndEvent):
+            items.append(self._node(part))
+        self._finish(node, part, items)
+        return node
+
+    def _begin(self, node: MapNode | ListNode) -> None:
+        if len(self._open) >= _DEEPEST:
+            raise ReadError(f"it is nested deeper than {_DEEPEST} levels", node.start)
+        if node.anchor:
+            self._anchors[node.anchor] = node
+        self._open.append(node)
+
+    def _finish(self, node: MapNode | ListNode, event: yaml.Event, parts: Sequence[Entry | Node]) -> None:
+        self._open.pop()
         if node.flow:
             node.end = self._place(event)[1]
-        else:
+        elif parts:
             # libyaml ends a block where the next token begins, behind comments that belong to what follows.
-            last = node.entries[-1:] if isinstance(node, MapNode) else node.items[-1:]
-            node.end = max(node.end, *(part.end for part in last)) if last else node.end
-        return self._add(node)
+            node.end = max(node.end, parts[-1].end)
 
-    def _add(self, node: Node) -> Node | None:
-        if not self._open:
-            return node
-        parent = self._open[-1]
-        if isinstance(parent, ListNode):
-            parent.items.append(node)
-            return None
-        key = self._keys[-1]
-        if key is None:
-            self._keys[-1] = self._key(node)
-            return None
-        merges = key.value == _MERGE and not key.style
-        parent.entries.append(Entry(key, _MERGE if merges else name_of_key(key), node, merges))
-        self._keys[-1] = None
-        return None
+    def _place(self, event: yaml.Event) -> tuple[int, int]:
+        base = self._base
+        return base + event.start_mark.index, base + event.end_mark.index  # type: ignore[union-attr]
 
     def _key(self, node: Node) -> ScalarNode:
         if isinstance(node, AliasNode) and isinstance(node.target, ScalarNode):
@@ -164,7 +168,3 @@ class _Builder:
         if isinstance(node, ScalarNode):
             return node
         raise ReadError("a key must be text, a number or a boolean", node.start)
-
-    def _name(self, node: ScalarNode | MapNode | ListNode) -> None:
-        if node.anchor:
-            self._anchors[node.anchor] = node

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.documents.backup_yaml import emit
-from aim_template_migration.manifests.editing import Origins, Path
 from aim_template_migration.manifests.layout import same
+from aim_template_migration.manifests.origins import Origins, Path
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.rewriting import NewObject, ObjectChange, Rewritten, rewrite
 from tests.aim_template_migration.manifests.kubectl import read_by_kubectl
