@@ -1,5 +1,6 @@
 """Conversion of manifest files: their objects by the recipes, their text by edits (pure)."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +29,7 @@ from aim_template_migration.manifests.shared_models import models_of_other_direc
 from aim_template_migration.mapping.recipes.context import Live, LiveModels, Values, id_in, no_models_live, nothing_live
 from aim_template_migration.mapping.recipes.conversion import ObjectConversion, is_aim_object
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
-from aim_template_migration.mapping.recipes.ledger import Gap
+from aim_template_migration.mapping.recipes.ledger import Gap, LeafFate
 from aim_template_migration.mapping.recipes.places import places_of
 
 
@@ -108,12 +109,13 @@ def convert_files(files: Sequence[ManifestFile], options: Options | None = None)
     )
     drafts = conversion.drafts
     changes = [change_of(item, draft) for item, draft in zip(located, drafts, strict=True)]
-    writer = LedgerWriter(files, losses_only=options.losses_only)
+    writer = LedgerWriter(files)
     for number, (item, draft) in enumerate(zip(located, drafts, strict=True)):
         if draft is not None:
-            writer.add(item, draft)
+            fates = list(draft.losses() if options.losses_only else draft.fates())
+            writer.add(item, draft, fates)
             built = partial(conversion.patched_forms, number, patching.chains(number))
-            writer.add_needs(item, () if number in patches else unexplained(draft, built))
+            writer.add_needs(item, () if number in patches else unexplained(draft, fates, built))
     for item, path, sentence in outdated_changes(files, located, kustomized, patching, conversion):
         writer.add_needs(item, [Gap(id_of(item.place.value), path, path, sentence)])
     for item, path, sentence in remarks(files, located, patches, places):
@@ -181,9 +183,8 @@ def change_of(item: Located, draft: Draft | None) -> ObjectChange | None:
 class LedgerWriter:
     """Collects the ledger of a conversion."""
 
-    def __init__(self, files: Sequence[ManifestFile], *, losses_only: bool = False) -> None:
+    def __init__(self, files: Sequence[ManifestFile]) -> None:
         self._files = files
-        self._losses_only = losses_only
         self._entries: list[LedgerEntry] = []
         self._needs: list[LedgerNeed] = []
         self._notes: list[LedgerNote] = []
@@ -203,8 +204,8 @@ class LedgerWriter:
             faults=tuple(self._faults),
         )
 
-    def add(self, item: Located, draft: Draft) -> None:
-        """Add what became of one object."""
+    def add(self, item: Located, draft: Draft, fates: Iterable[LeafFate]) -> None:
+        """Add what became of one object, with the fates of its leaves."""
         source = id_of(draft.source)
         file = self._files[item.file].name
         self.add_needs(item, draft.gaps)
@@ -212,11 +213,7 @@ class LedgerWriter:
             self._notes.append(
                 LedgerNote(file, self._line(item, note.near), source, field_path(note.near), note.message)
             )
-        if self._losses_only and draft.unchanged:
-            return
-        for fate in draft.fates():
-            if self._losses_only and not fate.lost:
-                continue
+        for fate in fates:
             target = LedgerTarget(fate.object, field_path(fate.target)) if fate.object else None
             self._entries.append(
                 LedgerEntry(
@@ -263,9 +260,10 @@ class LedgerWriter:
     def add_text(self, number: int, rewritten: Rewritten) -> None:
         """Add what could not be kept of the text of a file."""
         file = self._files[number]
+        lost, anew = Counter(document for document, _ in rewritten.lost), frozenset(rewritten.anew)
         for document in rewritten.anew:
             line = self._line_of_document(file, document)
-            count = sum(number == document for number, _ in rewritten.lost)
+            count = lost[document]
             if count:
                 comments = "its comment" if count == 1 else f"its {count} comments"
                 message = f"the document had to be written anew, without {comments} and its layout; write them again"
@@ -276,7 +274,7 @@ class LedgerWriter:
             message = "anchors and aliases of the document are spelt out, since a part that one stands for changes"
             self._notes.append(LedgerNote(file.name, self._line_of_document(file, document), "", "", message))
         for document, comment in rewritten.lost:
-            if document not in rewritten.anew:
+            if document not in anew:
                 line = self._line_of_document(file, document)
                 self._notes.append(LedgerNote(file.name, line, "", "", f"a comment could not be kept: {comment}"))
 

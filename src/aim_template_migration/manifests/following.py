@@ -105,7 +105,7 @@ class _Follower:
         if cut_over is None:
             return None
         draft = _cut_over(item.place.value, cut_over)
-        self.writer.add(item, draft)
+        self.writer.add(item, draft, draft.fates())
         if self._statuses is None:
             self.writer.note(item, (), _AFTERWARDS)
         change = change_of(item, draft)

@@ -5,7 +5,7 @@ rules of the definitions know it all, so that no conversion ends well that a ser
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from aim_api.kinds import LEGACY_VERSION
@@ -17,7 +17,7 @@ from aim_template_migration.manifests.objects import is_list
 from aim_template_migration.manifests.reading import TEMPLATE_MARK, Document
 from aim_template_migration.manifests.validating import definition, resolve_field, server_errors
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
-from aim_template_migration.mapping.recipes.ledger import Gap, Path
+from aim_template_migration.mapping.recipes.ledger import Gap, LeafFate, Path
 
 _REFERENCE = "modelRef"
 _NOT_CHECKED = "rules were not checked"
@@ -38,24 +38,39 @@ class _Output:
 
     value: JsonObject
     origins: dict[Path, Path | None]
-    open: list[Path]
+    open: "_Paths"
 
 
-def unexplained(draft: Draft, built: Callable[[], Sequence[JsonObject]] = tuple) -> Iterator[Gap]:
+class _Paths:
+    """Paths, asked for the ones that another path is, is above or is below of."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = frozenset(paths)
+        self._above = frozenset(path[:length] for path in self._paths for length in range(len(path)))
+
+    def overlap(self, path: Path) -> bool:
+        """Return whether one of the paths and this one are the same, or one is above the other."""
+        return path in self._above or any(path[:length] in self._paths for length in range(len(path) + 1))
+
+
+def unexplained(
+    draft: Draft, fates: Sequence[LeafFate], built: Callable[[], Sequence[JsonObject]] = tuple
+) -> Iterator[Gap]:
     """Yield what keeps a server from taking the objects of a conversion and is not said elsewhere.
 
     Args:
         draft: the conversion of one object.
+        fates: the fates of its leaves, at least of those that are lost.
         built: returns what Kustomizations make of the converted object; what a patch completes is no fault.
     """
     if draft.value == draft.source and not draft.removed and not draft.beside and not _has_moved_on(draft):
         return
     without_name = any(gap.path == ("metadata", "name") for gap in draft.gaps)
     said: set[tuple[Path, str]] = set()
-    for output in _outputs(draft):
+    for output in _outputs(draft, fates):
         for path, message in _bad_metadata(output.value):
             # What is written beside has the namespace of the object, and so its fault as well.
-            if (path, message) not in said and not any(_overlap(path, known) for known in output.open):
+            if (path, message) not in said and not output.open.overlap(path):
                 said.add((path, message))
                 yield Gap(id_of(output.value), path, path, message)
         refused = list(_refused(output, draft.source))
@@ -66,7 +81,7 @@ def unexplained(draft: Draft, built: Callable[[], Sequence[JsonObject]] = tuple)
         for path, message in refused:
             refers = without_name and _REFERENCE in path
             completed = any((path, message) not in faults for faults in still)
-            if not refers and not completed and not any(_overlap(path, known) for known in output.open):
+            if not refers and not completed and not output.open.overlap(path):
                 yield Gap(id_of(output.value), path, _origin(output, path), message)
 
 
@@ -86,20 +101,18 @@ def _has_moved_on(draft: Draft) -> bool:
     return version == LEGACY_VERSION and definition(kind, "v1alpha2") is not None
 
 
-def _outputs(draft: Draft) -> Iterator[_Output]:
-    lost = [] if draft.unchanged else [fate.path for fate in draft.fates() if fate.lost]
+def _outputs(draft: Draft, fates: Sequence[LeafFate]) -> Iterator[_Output]:
+    lost = [fate.path for fate in fates if fate.lost]
+    needed: dict[str, list[Path]] = {}
+    for gap in draft.gaps:
+        needed.setdefault(gap.object, []).append(gap.path)
     if not draft.removed:
-        needed = [gap.path for gap in draft.gaps if gap.object == draft.id]
-        yield _Output(draft.value, draft.origins, [*(draft.where(path) for path in lost), *needed])
+        own = needed.get(draft.id, ())
+        yield _Output(draft.value, draft.origins, _Paths([*(draft.where(path) for path in lost), *own]))
+    left = _Paths(lost)
     for made in draft.beside:
-        needed = [gap.path for gap in draft.gaps if gap.object == made.id]
-        yield _Output(made.value, made.origins, [*_moved(made.origins, lost), *needed])
-
-
-def _moved(origins: dict[Path, Path | None], lost: Sequence[Path]) -> Iterator[Path]:
-    for target, source in origins.items():
-        if source is not None:
-            yield from (target for path in lost if _overlap(path, source))
+        moved = [target for target, source in made.origins.items() if source is not None and left.overlap(source)]
+        yield _Output(made.value, made.origins, _Paths([*moved, *needed.get(made.id, ())]))
 
 
 def _bad_metadata(value: JsonObject) -> Iterator[tuple[Path, str]]:
@@ -171,9 +184,3 @@ def _origin(output: _Output, path: Path) -> Path:
         if source is not None:
             return (*source, *path[length:])
     return path
-
-
-def _overlap(one: Path, other: Path) -> bool:
-    """Return whether one of two paths is the other, or above it."""
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]

@@ -41,7 +41,7 @@ def spec_schema(schema: JsonObject) -> JsonObject:
 
 def is_empty(value: Json) -> bool:
     """Return whether a value states nothing: null, or an empty text, list or object."""
-    return value is None or value in ("", [], {})
+    return not value and (value is None or isinstance(value, (str, list, dict)))
 
 
 def normalised(value: Json) -> Json:

@@ -75,6 +75,9 @@ class Draft:
         self.gaps: list[Gap] = []
         self.notes: list[Note] = []
         self._table = table
+        self._stating_nothing = [
+            (path, value) for path, value in leaves(source) if len(path) > 1 and path[0] == "spec" and is_empty(value)
+        ]
         self._fates: dict[Path, LeafFate] = {}
         self._moved: dict[Path, Path] = {}
 
@@ -231,9 +234,8 @@ class Draft:
 
     def finish(self) -> None:
         """Leave out what states nothing and has no place of the same name in v1alpha2."""
-        for path, value in list(leaves(self.source)):
-            settled = path in self._fates and not self._fates[path].lost
-            if settled or len(path) < 2 or path[0] != "spec" or not is_empty(value):
+        for path, value in self._stating_nothing:
+            if path in self._fates and not self._fates[path].lost:
                 continue
             row = self._table.find(path, value)
             if row is None or row.fate is Fate.MAPPED or any(isinstance(key, int) for key in path):
@@ -250,6 +252,18 @@ class Draft:
                 yield LeafFate(path, Fate.MAPPED, own, path, "the object stays as it is")
                 continue
             yield self._fates.get(path) or self._untouched(path, value, own)
+
+    def losses(self) -> Iterator[LeafFate]:
+        """Yield the fates of the leaves that are lost."""
+        for path, value in () if self.unchanged else leaves(self.source):
+            fate = self._fates.get(path)
+            if fate is None:
+                row = self._table.find(path, value)
+                if row is not None and row.fate is Fate.MAPPED:
+                    continue  # most leaves stay
+                fate = self._untouched(path, value, "")
+            if fate.lost:
+                yield fate
 
     def _untouched(self, path: Path, value: Json, own: str) -> LeafFate:
         row = self._table.find(path, value)

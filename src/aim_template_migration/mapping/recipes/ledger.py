@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from aim_api.tree import Key
 from aim_template_migration.mapping.fates import Fate
 
 Path = tuple[Key, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LeafFate:
+class LeafFate(Struct, frozen=True):
     """What became of one leaf of an input.
 
     Attributes:
