@@ -49,9 +49,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RuleTree:
-    """The rules of a schema and of the schemas below it."""
+    """The rules of a schema and of the schemas below it; ``wanted`` are the types of its values, none for any."""
 
     node: Node
+    wanted: tuple[type, ...]
     rules: tuple[_CompiledRule, ...]
     properties: "Mapping[str, RuleTree]"
     additional: "RuleTree | None"
@@ -89,7 +90,8 @@ class RuleTree:
             return
         before: object = (NONE if old is None else Optional(old, present=True)) if optional else old
         try:
-            self._refuse_mismatch(compiled, value, old)
+            if old is not None or type(value) not in self.wanted:
+                self._refuse_mismatch(compiled, value, old)
             if compiled.program.evaluate(value, before) is True:
                 return
         except CelError as failure:
@@ -102,9 +104,8 @@ class RuleTree:
 
     def _refuse_mismatch(self, compiled: _CompiledRule, value: Json, old: Json) -> None:
         """Fail as soon as a rule reads a value of another type than the schema's."""
-        wanted = expected_types(self.node)
         for name, each in (("self", value), ("oldSelf", old)):
-            if wanted and each is not None and type(each) not in wanted and name in compiled.program.used:
+            if self.wanted and each is not None and type(each) not in self.wanted and name in compiled.program.used:
                 raise CelError(mismatch(each, self.node))
 
     def _broken(self, compiled: _CompiledRule, value: Json, old: Json, path: Path) -> FieldError:
@@ -176,7 +177,7 @@ def compile_rules(
     items = compile_below(node.items, f"{path}.items", without_old)
     if not (rules or properties or additional or items):
         return None
-    return RuleTree(node, rules, properties, additional, items)
+    return RuleTree(node, expected_types(node), rules, properties, additional, items)
 
 
 def _compiled(
