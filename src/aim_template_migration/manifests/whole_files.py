@@ -1,5 +1,6 @@
 """What is wrong with a file beside its objects: kubectl takes a file document by document, and stops where it can't."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from aim_template_migration.manifests.list_rules import (
 )
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.objects import ObjectPlace, is_list, objects_of
-from aim_template_migration.manifests.reading import Document, Duplicate
+from aim_template_migration.manifests.reading import Document
 from aim_template_migration.manifests.violations import Violation, violation_at
 from aim_template_migration.mapping.recipes.draft import id_of
 
@@ -42,10 +43,13 @@ def file_findings(file: ManifestFile, misfits: Misfits) -> FileFindings:
     found = FileFindings(list(_unreadable(file)), set())
     documents = file.manifest.documents
     ours = [holds_aim_objects(document.value) for document in documents]
+    places: dict[int, list[ObjectPlace]] = {}
+    for place in objects_of(file.manifest) if any(document.duplicates for document in documents) else ():
+        places.setdefault(place.document, []).append(place)
     for number, document in enumerate(documents if any(ours) else ()):
         value = document.value
         if ours[number]:
-            found.violations.extend(_duplicates(file, number, document))
+            found.violations.extend(_duplicates(file, document, places.get(number, [])))
         if not isinstance(value, dict):
             found.violations.extend(_no_object(file, document))
             continue
@@ -95,23 +99,15 @@ def _list(file: ManifestFile, number: int, value: JsonObject, misfits: Misfits) 
         yield violation_at(file, place, path, finding.reason, finding.message, field=field, equivalent=finding.advice)
 
 
-def _duplicates(file: ManifestFile, number: int, document: Document) -> Iterator[Violation]:
-    if not document.duplicates:
-        return
-    places = [place for place in objects_of(file.manifest) if place.document == number]
+def _duplicates(file: ManifestFile, document: Document, places: list[ObjectPlace]) -> Iterator[Violation]:
+    nodes = [document.find(place.path).node for place in places] if document.duplicates else []
+    starts = [node.start for node in nodes]
     for duplicate in document.duplicates:
         position = file.manifest.position(duplicate.offset)
-        named = _object_at(document, places, duplicate)
+        index = bisect_right(starts, duplicate.offset) - 1
+        # A key of a list's head belongs to no object.
+        named = id_of(places[index].value) if index >= 0 and duplicate.offset < nodes[index].end else ""
         message = f"the key {duplicate.name} {_TWICE}"
         yield Violation(
             file.name, position.line, position.column, named, duplicate.name, DUPLICATE_KEY, message, level="warning"
         )
-
-
-def _object_at(document: Document, places: list[ObjectPlace], duplicate: Duplicate) -> str:
-    """Return the id of the object whose text a key stands in; a key of a list's head belongs to none."""
-    for place in places:
-        node = document.find(place.path).node
-        if node.start <= duplicate.offset < node.end:
-            return id_of(place.value)
-    return ""

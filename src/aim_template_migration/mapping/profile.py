@@ -174,9 +174,10 @@ class _Mapper:
             merged = merge_env(merged, env)
         if merged:
             self.result.spec["containerEnv"] = list(merged)
+        kept = {id(item) for item in merged}
         for level, (env, _) in zip(levels, split, strict=True):
             self._framework_variables(env, level.id)
-            taken = [item for item in env if any(item is kept for kept in merged)]
+            taken = [item for item in env if id(item) in kept]
             if taken and level is not self.template:
                 self._record("containerEnv", list(taken), f"{level.id} spec.env", "FromRuntimeConfig")
         self._engine_settings([(level.id, args) for level, (_, args) in zip(levels, split, strict=True)])

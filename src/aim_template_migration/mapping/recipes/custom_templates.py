@@ -10,7 +10,7 @@ from aim_template_migration.mapping.defaulting import is_empty, normalised
 from aim_template_migration.mapping.engine_settings import deep_merge, merge_env
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, copied, new_object
-from aim_template_migration.mapping.recipes.environment import account_variable, kept_variables
+from aim_template_migration.mapping.recipes.environment import Variables, account_variable, kept_variables
 from aim_template_migration.mapping.recipes.inherited_hardware import InheritedHardware, settle_hardware
 from aim_template_migration.mapping.recipes.ledger import Path
 
@@ -91,8 +91,9 @@ def convert_custom_templates(draft: Draft, weights: Weights, selector: JsonObjec
         draft.drop(_TEMPLATES, "an empty list states no template")
         return
     draft.take_out(_TEMPLATES)
+    taken = {get_str(beside.value, "metadata", "name") or "" for beside in draft.beside}
     made = [
-        _Template(draft, weights, index, item, cluster=cluster).convert(selector)
+        _Template(draft, weights, index, item, taken, cluster=cluster).convert(selector)
         for index, item in enumerate(templates)
         if isinstance(item, dict)
     ]
@@ -108,11 +109,14 @@ def states_no_template(templates: Json) -> bool:
 class _Template:
     """The conversion of one custom template."""
 
-    def __init__(self, draft: Draft, weights: Weights, index: int, item: JsonObject, *, cluster: bool) -> None:
+    def __init__(
+        self, draft: Draft, weights: Weights, index: int, item: JsonObject, taken: set[str], *, cluster: bool
+    ) -> None:
         self._draft = draft
         self._weights = weights
         self._index = index
         self._item = item
+        self._taken = taken
         self._cluster = cluster
         self._place: Path = (*_TEMPLATES, index)
         self._hardware = InheritedHardware(draft, item)
@@ -256,8 +260,9 @@ class _Template:
         parts = [stated] if stated else [str(self._index + 1), *selecting]
         owned = stated.startswith(f"{model}-")
         name = stated if owned else derive_name([part for part in (model, *parts) if part])
-        taken = {get_str(beside.value, "metadata", "name") for beside in self._draft.beside}
-        return derive_name([name, str(self._index + 1)]) if name in taken else name
+        name = derive_name([name, str(self._index + 1)]) if name in self._taken else name
+        self._taken.add(name)
+        return name
 
     def _beside(self, value: JsonObject) -> Beside:
         made = Beside(value, above=False)
@@ -339,12 +344,14 @@ class _Template:
         carried = merge_env(inherited, kept)
         if carried:
             made.put(env, list(carried))
+        variables = Variables(carried)
         for index, item in enumerate(self._weights.env):
-            if item in carried:
-                made.origins[*env, carried.index(item)] = ("spec", "env", index)
+            where = variables.below(env, item)
+            if where:
+                made.origins[where] = ("spec", "env", index)
         for index, item in given.items():
             place: Path = (*self._place, "env", index)
-            where: Path = (*env, carried.index(item)) if item in carried else ()
+            where = variables.below(env, item)
             if where:
                 made.origins[where] = place
             account_variable(self._draft, place, item, made.id, env=where, arguments=args, fault=fault)

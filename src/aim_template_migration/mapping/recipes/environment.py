@@ -1,12 +1,27 @@
 """Environments of v1alpha1 on profiles: engine arguments, variables that the pipeline sets itself, and all others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aim_api.tree import Json, JsonObject, get_map, get_objects, get_str
 from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, FRAMEWORK_VARIABLES, split_engine_args
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.ledger import Path
+
+
+class Variables:
+    """The variables of an environment, asked for where one stands."""
+
+    def __init__(self, environment: Iterable[Json]) -> None:
+        self._by_name: dict[str, list[tuple[int, Json]]] = {}
+        for index, item in enumerate(environment):
+            self._by_name.setdefault(get_str(item, "name") or "", []).append((index, item))
+
+    def below(self, environment: Path, variable: Json) -> Path:
+        """Return where a variable stands in the environment at a path, an empty path where it does not."""
+        alike = self._by_name.get(get_str(variable, "name") or "", ())
+        index = next((index for index, item in alike if item == variable), None)
+        return () if index is None else (*environment, index)
 
 
 def account_variable(
@@ -62,8 +77,9 @@ def move_model_environment(draft: Draft, overrides: Path) -> None:
     if arguments:
         place: Path = (*overrides, "engineArgs")
         draft.put(place, {**get_map(draft.value, *place), **arguments})
+    variables = Variables(kept)
     for index, item in enumerate(env):
-        where = (*target, kept.index(item)) if item in kept else ()
+        where = variables.below(target, item)
         if where:
             draft.origins[where] = (*source, index)
         account_variable(

@@ -8,6 +8,7 @@ from aim_api.tree import JsonObject, get_map, get_objects
 from aim_template_migration.mapping.engine_settings import ENGINE_ARGS, split_engine_args
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.draft import Draft
+from aim_template_migration.mapping.recipes.environment import Variables
 from aim_template_migration.mapping.recipes.ledger import Path
 
 _ENV: Path = ("spec", "env")
@@ -30,8 +31,9 @@ def convert_service_env(draft: Draft, *, named: bool) -> bool:
         return False
     if others:
         draft.put(_ENV, list(others))
+        variables = Variables(env)
         for index, item in enumerate(others):
-            draft.origins[*_ENV, index] = (*_ENV, env.index(item))
+            draft.origins[*_ENV, index] = variables.below(_ENV, item)
     else:
         draft.drop(_ENV)
     reason = f"{ENGINE_ARGS} holds engine arguments"

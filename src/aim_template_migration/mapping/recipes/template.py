@@ -21,7 +21,7 @@ from aim_template_migration.mapping.fates import Fate, field_of
 from aim_template_migration.mapping.profile import MappedProfile, ProfileSources, Source, map_profile
 from aim_template_migration.mapping.recipes.context import Context
 from aim_template_migration.mapping.recipes.draft import Draft, copied
-from aim_template_migration.mapping.recipes.environment import account_variable
+from aim_template_migration.mapping.recipes.environment import Variables, account_variable
 from aim_template_migration.mapping.recipes.hardware import accelerator_fields
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.versions import to_kind
@@ -178,10 +178,11 @@ def _environment(draft: Draft, mapped: MappedProfile, doubt: str) -> None:
         draft.put(target, result)
     else:
         draft.drop(source)
+    stated, carried = Variables(own), Variables(result)
     for index, item in enumerate(result):
-        draft.origins[*target, index] = (*source, own.index(item)) if item in own else None
+        draft.origins[*target, index] = stated.below(source, item) or None
     for index, item in enumerate(own):
-        place = (*target, result.index(item)) if item in result else ()
+        place = carried.below(target, item)
         account_variable(draft, (*source, index), item, draft.id, env=place, arguments=_ENGINE_ARGS, fault=fault)
 
 

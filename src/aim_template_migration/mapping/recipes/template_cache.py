@@ -9,6 +9,7 @@ from aim_template_migration.mapping.engine_settings import merge_env
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import CLUSTER_PROFILES, NAMESPACED_PROFILES, Context
 from aim_template_migration.mapping.recipes.draft import Beside, Draft
+from aim_template_migration.mapping.recipes.environment import Variables
 from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.versions import note_leaving
 
@@ -68,8 +69,8 @@ def _profiles(draft: Draft, context: Context, spec: JsonObject) -> tuple[list[Dr
     request = f"set spec.caching.enabled: true on the AIMProfile {name}{where}, then remove this cache"
     if not name:
         return [], "the cache names no template", "remove it, or state spec.templateName"
-    found = context.profiles(NAMESPACED_PROFILES, draft, name) if scope != "Cluster" else []
-    if not found and (scope == "Cluster" or context.profiles(CLUSTER_PROFILES, draft, name)):
+    found = list(context.profiles(NAMESPACED_PROFILES, draft, name)) if scope != "Cluster" else []
+    if not found and (scope == "Cluster" or any(context.profiles(CLUSTER_PROFILES, draft, name))):
         advice = "let the services that use the profile make the cache, or enable caching on a profile in the namespace"
         return [], "the template is cluster-scoped, and cluster-scoped profiles make no caches", advice
     if not found:
@@ -123,12 +124,14 @@ def _environment(draft: Draft, profile: Draft | Beside, spec: JsonObject) -> Non
         return
     merged: list[Json] = list(merge_env(before, own))
     profile.put(place, merged)
+    variables = Variables(merged)
     for items, owner, source in ((before, profile, place), (own, draft, ("spec", "env"))):
         for index, item in enumerate(items):
             if isinstance(owner, Beside):
                 continue
-            if item in merged:
-                owner.account((*source, index), profile.id, (*place, merged.index(item)), fate=Fate.RENAMED)
+            where = variables.below(place, item)
+            if where:
+                owner.account((*source, index), profile.id, where, fate=Fate.RENAMED)
             else:
                 reason = "another variable of the same name decides"
                 owner.account((*source, index), "", (), fate=Fate.DEFAULTED, reason=reason)
