@@ -7,6 +7,7 @@ import ipaddress
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 
 from aim_schema import times
 
@@ -18,7 +19,7 @@ _ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-"
 _ATOM = f"[{_ATOM_CHARACTERS}]+"
 _QUOTED = r'"(?:[^"\\\r\n]|\\.)*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@{_ATOM}(?:\.{_ATOM})*"
-_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|(?:[{_ATOM_CHARACTERS}. \t]|{_QUOTED})*<{_ADDRESS}>)[ \t]*")
+_EMAIL = rf"[ \t]*(?:{_ADDRESS}|(?:[{_ATOM_CHARACTERS}. \t]|{_QUOTED})*<{_ADDRESS}>)[ \t]*"
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _RGB_PART = r"\s*(?:0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
 _RGB = re.compile(rf"rgb\({_RGB_PART},{_RGB_PART},{_RGB_PART}\)", re.ASCII)
@@ -133,7 +134,13 @@ def _is_authority(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    return _EMAIL.fullmatch(text) is not None
+    return _email().fullmatch(text) is not None
+
+
+@cache
+def _email() -> re.Pattern[str]:
+    """Return the pattern of an e-mail address, which takes long to compile and is seldom needed."""
+    return re.compile(_EMAIL)
 
 
 def _is_isbn10(text: str) -> bool:

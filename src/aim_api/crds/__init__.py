@@ -8,7 +8,7 @@ from importlib import resources
 
 import yaml
 
-from aim_api.kinds import AIM_KINDS, KSERVE_KINDS
+from aim_api.kinds import AIM_KINDS, KSERVE_KINDS, Kind
 from aim_api.tree import JsonObject
 
 _KINDS = (*AIM_KINDS, *KSERVE_KINDS)
@@ -25,10 +25,11 @@ def load_crds() -> list[JsonObject]:
     Within one definition, parts that are equal may be one and the same Python object (both versions of a kind share
     their properties): copy a definition before changing it.
     """
-    folder = resources.files(__name__)
-    return [_load((folder / f"{kind.plural}.yaml").read_text(encoding="utf-8")) for kind in _KINDS]
+    return [load_crd(kind) for kind in _KINDS]
 
 
-def _load(text: str) -> JsonObject:
+def load_crd(kind: Kind) -> JsonObject:
+    """Return the definition of one kind, as :func:`load_crds` does; a single one takes a fraction of the time."""
+    text = (resources.files(__name__) / f"{kind.plural}.yaml").read_text(encoding="utf-8")
     definition: JsonObject = yaml.load(text, Loader=yaml.CSafeLoader)
     return definition

@@ -27,3 +27,9 @@ def wrong_usage(message: str, *, hint: str = "") -> CommandStopped:
 def not_started(message: str, *, hint: str = "", code: str = "") -> CommandStopped:
     """Return the ending where nothing was started and nothing was changed."""
     return CommandStopped(NOT_STARTED.number, message, hint=hint, code=code)
+
+
+def not_started_by(error: Exception) -> CommandStopped:
+    """Return the ending for an exception whose text ends with the next step, behind its last semicolon."""
+    sentence, separator, hint = str(error).rpartition("; ")
+    return not_started(sentence, hint=hint) if separator else not_started(str(error))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aim_template_migration.applying.plan_files import PlanRejected
 from aim_template_migration.cli.console import Console
-from aim_template_migration.cli.failures import CommandStopped, not_started
+from aim_template_migration.cli.failures import not_started, not_started_by
 from aim_template_migration.cli.options.shared import ConnectionArguments
 from aim_template_migration.documents.private_files import PrivateFileError
 from aim_template_migration.kube import Cluster, ConnectionOptions, Pacing, connect
@@ -39,7 +39,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (PlanRejected, PlanningError, PrivateFileError, ConnectError) as error:
-        raise _with_hint(str(error)) from error
+        raise not_started_by(error) from error
     except RequestError as error:
         hint, code = next(((hint, code) for kind, hint, code in _HINTS if isinstance(error, kind)), ("", ""))
         raise not_started(str(error), hint=hint, code=code) from error
@@ -75,9 +75,3 @@ def open_cluster(
     cluster = connect(options, redact=redact, pacing=pacing, in_flight=min(in_flight, IN_FLIGHT))
     console.warn_at_end(lambda: (f"the API server says: {text}" for text in cluster.read_warnings))
     return cluster
-
-
-def _with_hint(message: str) -> CommandStopped:
-    """These messages end with the next step, behind their last semicolon."""
-    sentence, separator, hint = message.rpartition("; ")
-    return not_started(sentence, hint=hint) if separator else not_started(message)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from aim_api.crds import load_crds
-from aim_api.kinds import AIM_GROUP, LEGACY_VERSION
+from aim_api.crds import load_crd
+from aim_api.kinds import AIM_GROUP, AIM_KINDS, LEGACY_VERSION
 from aim_api.tree import Json, JsonObject, Key, get_map, get_objects, get_str
 from aim_schema import FieldError, StructuralSchema
 from aim_schema.errors import BLOCKING, REQUIRED, ROOT, TYPE_INVALID
@@ -25,6 +25,7 @@ _IS_PATCH = "a Kustomization names this a patch, so that only its fields and the
 _OF_A_PART = (BLOCKING - {REQUIRED}) | {UNKNOWN_FIELD}
 """Reasons that hold of a part of an object, whatever the rest of it is."""
 
+_KINDS = {kind.name: kind for kind in AIM_KINDS}
 REPLACED = {
     "AIMServiceTemplate": "AIMProfile",
     "AIMClusterServiceTemplate": "AIMClusterProfile",
@@ -86,20 +87,15 @@ def _misfits(kind: str, version: str, value: JsonObject) -> list[str] | None:
 @cache
 def definition(kind: str, version: str) -> Definition | None:
     """Return the definition of a kind at a version, None where no definition serves it; compiled once."""
-    found = _served().get((kind, version))
+    found = _served(kind).get(version)
     return None if found is None else Definition(found, StructuralSchema.compile(found))
 
 
 @cache
-def _served() -> dict[tuple[str, str], JsonObject]:
-    return {
-        (get_str(crd, "spec", "names", "kind") or "", get_str(version, "name") or ""): get_map(
-            version, "schema", "openAPIV3Schema"
-        )
-        for crd in load_crds()
-        if get_str(crd, "spec", "group") == AIM_GROUP
-        for version in get_objects(crd, "spec", "versions")
-    }
+def _served(kind: str) -> dict[str, JsonObject]:
+    """Return the schemas of a kind by version."""
+    versions = get_objects(load_crd(_KINDS[kind]), "spec", "versions") if kind in _KINDS else []
+    return {get_str(version, "name") or "": get_map(version, "schema", "openAPIV3Schema") for version in versions}
 
 
 @cache
@@ -181,7 +177,7 @@ class _Object:
         return f"use {successor}, which has it; convert does that" if known else ""
 
     def _unserved(self) -> Violation:
-        others = [version for kind, version in _served() if kind == self._kind]
+        others = list(_served(self._kind))
         advice = f"it is served at {AIM_GROUP}/{' and '.join(others)}" if others else ""
         for field in ("apiVersion", "kind"):
             if not get_str(self._value, field):
@@ -246,11 +242,11 @@ def resolve_field(value: Json, field: str) -> tuple[Key, ...]:
             break
         bracketed = rest.startswith("[")
         rest = rest[1:] if bracketed else rest
-        ends = ("]",) if bracketed else ("", ".", "[")
-        fitting = [key for key in value if rest.startswith(key) and rest[len(key) : len(key) + 1] in ends]
-        if not fitting:
+        ends = [place for place, sign in enumerate(rest) if (sign == "]" if bracketed else sign in ".[")]
+        fitting = (rest[:end] for end in reversed(ends if bracketed else [*ends, len(rest)]))
+        key = next((key for key in fitting if key in value), None)
+        if key is None:
             break
-        key = max(fitting, key=len)
         path.append(key)
         value = value[key]
         rest = rest[len(key) + bracketed :]

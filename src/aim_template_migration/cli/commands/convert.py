@@ -6,31 +6,24 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from aim_api.kinds import Kind
-from aim_api.tree import Json, JsonObject, get_str
-from aim_template_migration.applying.plan_files import RESULT_NAME, PlanFiles, read_plan
 from aim_template_migration.cli.console import Console
 from aim_template_migration.cli.exit_codes import DONE, FINDINGS
-from aim_template_migration.cli.failures import CommandStopped, not_started, wrong_usage
+from aim_template_migration.cli.failures import not_started, not_started_by, wrong_usage
 from aim_template_migration.cli.options.convert import ConvertArguments, read
 from aim_template_migration.cli.rendering.text import count
-from aim_template_migration.cli.translation import open_cluster, translated
 from aim_template_migration.cli.work_tree import work_tree_warning
 from aim_template_migration.cycle_collection import without_cycle_collection
 from aim_template_migration.documents import private_files
 from aim_template_migration.documents.conversion import ConversionLedger, LedgerFault
-from aim_template_migration.documents.result import ResultError, decode_result
-from aim_template_migration.kube import Cluster
-from aim_template_migration.kube.errors import NotFound, NotServed
+from aim_template_migration.documents.private_files import PrivateFileError
 from aim_template_migration.manifests.converting import Conversion, ConvertedFile, Options, convert_files
 from aim_template_migration.manifests.files import FileError, InputFile, Inputs, read_inputs, replace_in_place
 from aim_template_migration.manifests.findings import findings_of
-from aim_template_migration.manifests.following import Followed, follow_plan
 from aim_template_migration.manifests.given_values import ValuesError, parse_values, superfluous
 from aim_template_migration.manifests.joining import joined
 from aim_template_migration.manifests.located import ManifestFile
@@ -46,9 +39,14 @@ from aim_template_migration.mapping.recipes.context import (
 )
 from aim_template_migration.mapping.recipes.conversion import is_aim_object
 
-_COMMIT = "commit"
+if TYPE_CHECKING:
+    from aim_api.tree import Json
+
 _NOT_WRITTEN = ", so it is neither converted nor written"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+# What a cluster or a plan needs is costly to import, and few conversions do.
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
@@ -65,7 +63,12 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 def _converted_inputs(arguments: ConvertArguments, inputs: Inputs, console: Console) -> int:
     files, faults = read_manifests(inputs, _NOT_WRITTEN)
-    conversion = _followed(arguments, files, console) if arguments.plan else _converted(arguments, files, console)
+    if arguments.plan is None:
+        conversion = _converted(arguments, files, console)
+    else:
+        from aim_template_migration.cli.followed_plan import follow
+
+        conversion = follow(files, arguments.plan, arguments.result, arguments.namespace, console)
     ledger = msgspec.structs.replace(conversion.ledger, faults=(*faults, *conversion.ledger.faults))
     for finding in findings_of(ledger):
         console.note(str(finding))
@@ -114,13 +117,10 @@ def _converted(arguments: ConvertArguments, files: Sequence[ManifestFile], conso
     if not arguments.from_cluster:
         conversion = convert_files(files, _options(arguments, values))
     else:
-        with translated():
-            cluster = open_cluster(arguments.connection, console)
-            try:
-                live = _live(cluster, arguments.namespace), _live_models(cluster)
-                conversion = convert_files(files, _options(arguments, values, *live))
-            finally:
-                cluster.close()
+        from aim_template_migration.cli.live_objects import live_objects
+
+        with live_objects(arguments.connection, arguments.namespace, console) as live:
+            conversion = convert_files(files, _options(arguments, values, *live))
     objects = (place.value for file in files for place in objects_of(file.manifest))
     for unused in superfluous(values, objects):
         console.warn(f"{arguments.values}: the values of {unused} were not used; no object of the input needed them")
@@ -146,91 +146,9 @@ def _values(path: Path | None, namespace: str) -> Values:
         raise not_started(f"{path} is no file of values: {error}") from error
 
 
-def _live(cluster: Cluster, namespace: str) -> Live:
-    """Return a reader of single objects that asks for each at most once."""
-    known: dict[tuple[Kind, str, str], JsonObject | None] = {}
-
-    def look_up(kind: Kind, stated: str, name: str) -> JsonObject | None:
-        where = stated or namespace
-        if kind.namespaced and not where:
-            raise _without_namespace(f"the {kind.name} {name}")
-        key = (kind, where if kind.namespaced else "", name)
-        if key not in known:
-            try:
-                known[key] = cluster.get(kind, name, where if kind.namespaced else None)
-            except (NotFound, ValueError):
-                known[key] = None
-        return known[key]
-
-    return look_up
-
-
-def _live_models(cluster: Cluster) -> LiveModels:
-    """Return a reader of models that lists those of a kind and namespace at most once."""
-
-    @cache
-    def look_up(kind: Kind, namespace: str) -> Sequence[JsonObject]:
-        if kind.namespaced and not namespace:
-            raise _without_namespace(f"an {kind.name} by its image")
-        try:
-            found = cluster.list(kind, namespace if kind.namespaced else None)
-        except NotServed:
-            return ()
-        return sorted(found, key=lambda model: get_str(model, "metadata", "name") or "")
-
-    return look_up
-
-
-def _without_namespace(what: str) -> CommandStopped:
-    return wrong_usage(
-        f"{what} can't be looked up: its namespace is stated nowhere",
-        hint="name the namespace of such objects with --namespace",
-    )
-
-
-def _followed(arguments: ConvertArguments, files: Sequence[ManifestFile], console: Console) -> Conversion:
-    assert arguments.plan is not None
-    with translated():
-        plan = read_plan(arguments.plan)
-    statuses = _statuses(arguments.result, plan)
-    if statuses is None:
-        console.warn(
-            f"there is no result of a commit of {plan.path}, so these are the manifests of after the cutover, not of "
-            "the cluster as it is: apply none of them before apply --commit has cut over its unit (--result names the "
-            "result)"
-        )
-    return follow_plan(files, Followed(plan.plan, statuses, arguments.namespace))
-
-
-def _statuses(named: Path | None, plan: PlanFiles) -> dict[str, str] | None:
-    """Return the units' status of a committed run of this plan, None where there was none.
-
-    Raises:
-        CommandStopped: the result can't be read, or is one of another plan, whose pins are others.
-    """
-    path = named or plan.directory / RESULT_NAME
-    if named is None and not path.exists():
-        return None
-    with translated():
-        data = private_files.read(path)
-    try:
-        result = decode_result(data)
-    except ResultError as error:
-        raise not_started(f"{path} is no result: {error}") from error
-    if result.mode != _COMMIT:
-        return None
-    if result.plan_sha256 != plan.sha256:
-        raise not_started(
-            f"{path} is the result of a plan with SHA-256 {result.plan_sha256}, and {plan.path} has {plan.sha256}",
-            hint="name the plan and the result of one run with --plan and --result",
-        )
-    return {unit.id: unit.status for unit in result.units}
-
-
 def _write_ledger(path: Path, ledger: ConversionLedger, console: Console) -> None:
     data = msgspec.json.format(msgspec.json.encode(ledger), indent=2) + b"\n"
-    with translated():
-        private_files.replace(path, data)
+    _replace_private(path, data)
     warning = work_tree_warning(path)
     if warning:
         console.warn(warning)
@@ -303,5 +221,11 @@ def _answer(path: Path | None, text: str, console: Console) -> None:
     if path is None:
         console.exactly(text)
         return
-    with translated():
-        private_files.replace(path, text.encode())
+    _replace_private(path, text.encode())
+
+
+def _replace_private(path: Path, data: bytes) -> None:
+    try:
+        private_files.replace(path, data)
+    except PrivateFileError as error:
+        raise not_started_by(error) from error
