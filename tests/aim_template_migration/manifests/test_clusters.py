@@ -10,7 +10,7 @@ from aim_template_migration.manifests.findings import findings_of
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.places import are_apart, places_of
+from aim_template_migration.mapping.recipes.places import Placed, places_of
 from tests.aim_template_migration.mapping.recipes.sound_inputs import SoundInputs
 
 HEAD = "apiVersion: aim.eai.amd.com/v1alpha1\nkind: {}\nmetadata: {{name: {}, namespace: ml}}\nspec: {}\n"
@@ -182,11 +182,15 @@ def test_a_model_that_two_directories_share_is_named_where_nothing_tells_them_ap
     assert notes_of_models({**files, "c/kustomization.yaml": together}) == []
 
 
-def test_a_directory_is_not_apart_from_one_above_it() -> None:
-    assert are_apart("envs/dev", "envs/prod")
-    assert are_apart("c1", "c10")
-    assert not are_apart("envs/prod", "envs/prod/east")
-    assert not are_apart("", "envs")
+def test_a_place_has_what_stands_in_it_and_above_and_below_of_it_in_the_order_of_the_input() -> None:
+    placed: Placed[int] = Placed()
+    for number, place in enumerate(["envs/prod/east", "envs/dev", "", "envs/prod", "envs", "c10", "envs/prod"]):
+        placed.add(place, number)
+    assert list(placed.near("envs/prod")) == [0, 2, 3, 4, 6]
+    assert list(placed.near("envs/prod/east")) == [0, 2, 3, 4, 6]
+    assert list(placed.near("envs/dev")) == [1, 2, 4]
+    assert list(placed.near("c1")) == [2]
+    assert list(placed.near("")) == [*range(7)]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,7 +1,7 @@
 """What a conversion knows besides the object: other objects of the input, given values, a live cluster (pure)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, field
 
 from aim_api.kinds import (
@@ -19,7 +19,8 @@ from aim_api.kinds import (
 from aim_api.tree import Json, JsonObject, get_list, get_str
 from aim_template_migration.mapping.profile import Source
 from aim_template_migration.mapping.recipes.draft import Beside, Draft, id_of, object_id
-from aim_template_migration.mapping.recipes.places import are_apart, with_all_above
+from aim_template_migration.mapping.recipes.places import Placed, with_all_above
+from aim_template_migration.mapping.recipes.written_models import WrittenModels
 
 VALUE_FIELDS: Mapping[str, frozenset[str]] = {
     "AIMService": frozenset({"aimId", "baseImage", "baseModelName", "modelName", "profileName"}),
@@ -100,50 +101,30 @@ def id_in(value: JsonObject, default: str) -> str:
     return object_id(kind, in_namespace(kind, namespace, default), get_str(value, "metadata", "name") or "")
 
 
-_Placed = tuple[str, JsonObject]
-"""An object and its place."""
-
-
-class WrittenModels:
-    """Models that a conversion writes, by kind, namespace and image; a trial has copies of those that it looks at."""
-
-    def __init__(self, above: "WrittenModels | None" = None) -> None:
-        """Begin with none, or with those of the conversion that a trial is one of."""
-        self._above = above
-        self._own: dict[tuple[str, str, str], list[_Placed]] = {}
-
-    def of(self, key: tuple[str, str, str]) -> list[_Placed]:
-        """Return the models of an image, to look at and to add to."""
-        if key not in self._own:
-            self._own[key] = deepcopy(self._above.of(key)) if self._above else []
-        return self._own[key]
-
-    @property
-    def changed(self) -> bool:
-        """Whether a trial has written or changed a model."""
-        return self._above is not None and any(own != self._above.of(key) for key, own in self._own.items())
-
-
 @dataclass(frozen=True, slots=True)
 class _Index:
     """Objects of the input by what they are looked up by; the namespace is empty for cluster-scoped kinds."""
 
     namespace: str
     by_name: dict[tuple[str, str, str], dict[str, JsonObject]] = field(default_factory=dict)
-    image_models: dict[tuple[str, str, str], list[_Placed]] = field(default_factory=dict)
-    templates: dict[tuple[str, str, str], list[JsonObject]] = field(default_factory=dict)
+    placed: dict[tuple[str, str, str], Placed[JsonObject]] = field(default_factory=dict)
+    image_models: dict[tuple[str, str, str], Placed[JsonObject]] = field(default_factory=dict)
+    templates: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
 
     def add(self, value: JsonObject, place: str) -> None:
         """Add an object; of several of a place that are looked up by the same words the first counts."""
         kind = get_str(value, "kind") or ""
         namespace = in_namespace(kind, get_str(value, "metadata", "namespace") or "", self.namespace)
-        named = self.by_name.setdefault((kind, namespace, get_str(value, "metadata", "name") or ""), {})
-        named.setdefault(place, value)
+        name = get_str(value, "metadata", "name") or ""
+        named = self.by_name.setdefault((kind, namespace, name), {})
+        if place not in named:
+            named[place] = value
+            self.placed.setdefault((kind, namespace, name), Placed()).add(place, value)
         image, model = get_str(value, "spec", "image"), get_str(value, "spec", "modelName")
         if image and is_image_model(value):
-            self.image_models.setdefault((kind, namespace, image), []).append((place, value))
+            self.image_models.setdefault((kind, namespace, image), Placed()).add(place, value)
         if model:
-            self.templates.setdefault((kind, namespace, model), []).append(value)
+            self.templates.setdefault((kind, namespace, model), {})[name] = None
 
     def named(self, key: tuple[str, str, str], place: str) -> JsonObject | None:
         """Return the object that a name means in a place: its own, else that of what is above it.
@@ -154,7 +135,7 @@ class _Index:
         own = next((found[above] for above in with_all_above(place) if above in found), None)
         if own is not None or not found:
             return own
-        below = [value for other, value in found.items() if not are_apart(other, place)]
+        below = list(self.placed[key].near(place))
         return below[0] if below and all(value == below[0] for value in below) else None
 
 
@@ -186,15 +167,15 @@ class Context:
         self._live_models = live_models
         self.written = WrittenModels()
         self._index = _Index(namespace)
-        self._drafts: dict[tuple[str, str, str], list[Draft]] = {}
+        self._drafts: dict[tuple[str, str, str], Placed[Draft]] = {}
         for draft in drafts:
             self._index.add(draft.source, draft.place)
             if draft.gaps:
                 continue  # it stays as it is, and so it gives no profile
             kind = get_str(draft.source, "kind") or ""
             key = (kind, in_namespace(kind, draft.namespace, namespace), draft.name)
-            self._drafts.setdefault(key, []).append(draft)
-        self._profiles_beside: dict[str, list[tuple[str, Beside]]] = {}
+            self._drafts.setdefault(key, Placed()).add(draft.place, draft)
+        self._profiles_beside: dict[str, Placed[Beside]] = {}
 
     def find(self, kinds: Iterable[Kind], draft: Draft, name: str) -> Source | None:
         """Return what a name means for a draft, of the first kind that has one: of the input, else of the cluster."""
@@ -216,10 +197,9 @@ class Context:
         """Return a model that onboards an image for a draft and nothing else: of the input, else of the cluster."""
         kinds = (AIM_CLUSTER_MODEL,) if cluster else (AIM_MODEL, AIM_CLUSTER_MODEL)
         for kind in kinds:
-            placed = self._index.image_models.get((kind.name, self._own(kind, draft.namespace), image), ())
-            for place, model in placed:
-                if not are_apart(place, draft.place):
-                    return model
+            placed = self._index.image_models.get((kind.name, self._own(kind, draft.namespace), image))
+            for model in placed.near(draft.place) if placed else ():
+                return model
         return next(self._live_models_of(kinds, draft, image), None)
 
     def _live_models_of(self, kinds: Iterable[Kind], draft: Draft, image: str) -> Iterator[JsonObject]:
@@ -232,15 +212,14 @@ class Context:
 
     def written_model(self, kind: Kind, draft: Draft, image: str, name: str = "") -> JsonObject | None:
         """Return a model of an image that was written so far for a draft, of a kind, and of a name if one is given."""
-        placed = self.written.of((kind.name, self._own(kind, draft.namespace), image))
-        models = (model for place, model in placed if not are_apart(place, draft.place))
+        models = self.written.near((kind.name, self._own(kind, draft.namespace), image), draft.place)
         return next((model for model in models if name in ("", get_str(model, "metadata", "name"))), None)
 
     def note_model(self, draft: Draft, image: str, model: JsonObject) -> None:
         """Take note of a model of an image that the conversion of a draft writes."""
         kind = get_str(model, "kind") or ""
         namespace = in_namespace(kind, get_str(model, "metadata", "namespace") or "", self.namespace)
-        self.written.of((kind, namespace, image)).append((draft.place, model))
+        self.written.add((kind, namespace, image), draft.place, model)
 
     def apart(self) -> "Context":
         """Return a context of the same knowledge, of which nothing that is noted or changed there comes back here."""
@@ -248,10 +227,10 @@ class Context:
         other.written = WrittenModels(self.written)
         return other
 
-    def templates_of(self, namespace: str, model: str, *, cluster: bool) -> list[JsonObject]:
-        """Return the templates of the input that belong to a model."""
+    def templates_of(self, namespace: str, model: str, *, cluster: bool) -> Iterable[str]:
+        """Return the names of the templates of the input that belong to a model, each once."""
         kind = AIM_CLUSTER_SERVICE_TEMPLATE if cluster else AIM_SERVICE_TEMPLATE
-        return self._index.templates.get((kind.name, self._own(kind, namespace), model), [])
+        return self._index.templates.get((kind.name, self._own(kind, namespace), model), ())
 
     @property
     def has_templates(self) -> bool:
@@ -261,22 +240,21 @@ class Context:
 
     def profile_is_written(self, draft: Draft, name: str) -> bool:
         """Return whether the output has a profile of this name for a draft."""
-        return bool(self.profiles((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), draft, name))
+        return next(self.profiles((*NAMESPACED_PROFILES, *CLUSTER_PROFILES), draft, name), None) is not None
 
-    def profiles(self, kinds: Iterable[Kind], draft: Draft, name: str) -> list[Draft | Beside]:
-        """Return what gives profiles of this name for a draft: the conversions of an input, by kind.
+    def profiles(self, kinds: Iterable[Kind], draft: Draft, name: str) -> Iterator[Draft | Beside]:
+        """Yield what gives profiles of this name for a draft: the conversions of an input, by kind.
 
         Profiles that a conversion writes beside come after them.
         """
-        namespace, kinds = draft.namespace, tuple(kinds)
-        keys = [(kind.name, self._own(kind, namespace), name) for kind in kinds]
-        found: list[Draft | Beside] = []
+        keys = [(kind.name, self._own(kind, draft.namespace), name) for kind in kinds]
         for key in keys:
-            found += [one for one in self._drafts.get(key, ()) if not are_apart(one.place, draft.place)]
+            if key in self._drafts:
+                yield from self._drafts[key].near(draft.place)
         for key in keys:
-            beside = self._profiles_beside.get(object_id(*key), ())
-            found += [made for place, made in beside if not are_apart(place, draft.place)]
-        return found
+            beside = self._profiles_beside.get(object_id(*key))
+            if beside is not None:
+                yield from beside.near(draft.place)
 
     @staticmethod
     def profiles_differ(found: Sequence[Draft | Beside]) -> bool:
@@ -291,7 +269,7 @@ class Context:
     def know(self, draft: Draft) -> None:
         """Take note of objects that a conversion writes beside."""
         for made in draft.beside:
-            self._profiles_beside.setdefault(id_in(made.value, self.namespace), []).append((draft.place, made))
+            self._profiles_beside.setdefault(id_in(made.value, self.namespace), Placed()).add(draft.place, made)
 
     def _named(self, kind: Kind, draft: Draft, name: str) -> JsonObject | None:
         return self._index.named((kind.name, self._own(kind, draft.namespace), name), draft.place)

@@ -38,7 +38,7 @@ from aim_template_migration.mapping.recipes.ledger import Path
 from aim_template_migration.mapping.recipes.model import convert_model
 from aim_template_migration.mapping.recipes.object_fates import whole_object
 from aim_template_migration.mapping.recipes.patches import Patched, changes_the_same, convert_patch, with_part
-from aim_template_migration.mapping.recipes.places import are_apart
+from aim_template_migration.mapping.recipes.places import Placed
 from aim_template_migration.mapping.recipes.service import LEGACY_SERVICE_FIELDS, convert_service
 from aim_template_migration.mapping.recipes.template import convert_template
 from aim_template_migration.mapping.recipes.template_cache import convert_template_cache
@@ -275,21 +275,22 @@ def is_elsewhere(kind: str, path: Path) -> bool:
 
 def _name_collisions(drafts: Sequence[Draft], namespace: str) -> None:
     """Say where a conversion writes an object that stands elsewhere as well, since the later of the two would win."""
-    stands: dict[str, list[_Standing]] = {}
+    stands: dict[str, Placed[_Standing]] = {}
     for draft in drafts:
         if draft.id == id_of(draft.source) and not draft.removed:
-            stands.setdefault(id_in(draft.value, namespace), []).append((draft, draft.value))
+            stands.setdefault(id_in(draft.value, namespace), Placed()).add(draft.place, (draft, draft.value))
     for draft in drafts:
         made = [beside.value for beside in draft.beside]
         if draft.id != id_of(draft.source):
             made.append(draft.value)
         for value in made:
             name = id_in(value, namespace)
-            others = stands.setdefault(name, [])
-            if get_str(value, "metadata", "name") and any(_collide((draft, value), other) for other in others):
+            others = stands.setdefault(name, Placed())
+            rivals = others.near(draft.place) if get_str(value, "metadata", "name") else ()
+            if any(_collide((draft, value), rival) for rival in rivals):
                 message = f"{name} is written twice, and kubectl would keep the later of the two; rename one of them"
                 draft.need(("metadata", "name"), message, near=("metadata", "name"), object_=name)
-            others.append((draft, value))
+            others.add(draft.place, (draft, value))
 
 
 _Standing = tuple[Draft, JsonObject]
@@ -297,10 +298,9 @@ _Standing = tuple[Draft, JsonObject]
 
 
 def _collide(one: _Standing, other: _Standing) -> bool:
-    """Return whether one of two objects of one id would be lost: they are no copies, and no clusters' own."""
+    """Return whether one of two objects of one id and one cluster would be lost: they are no copies."""
     (draft, value), (rival, standing) = one, other
-    copies = draft is not rival and id_of(draft.source) == id_of(rival.source) and value == standing
-    return not copies and not are_apart(draft.place, rival.place)
+    return draft is rival or value != standing or id_of(draft.source) != id_of(rival.source)
 
 
 def _draft(value: JsonObject, place: str) -> Draft | None:

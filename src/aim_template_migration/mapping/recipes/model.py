@@ -63,8 +63,7 @@ def _profiles_of_the_image(draft: Draft, context: Context, spec: JsonObject, *, 
 def _sources(draft: Draft, context: Context, *, cluster: bool) -> None:
     """Sources live on each profile: on those of custom templates and of templates of the input."""
     path = ("spec", "modelSources")
-    templates = context.templates_of(draft.namespace, draft.name, cluster=cluster)
-    names = [get_str(item, "metadata", "name") or "" for item in templates]
+    names = context.templates_of(draft.namespace, draft.name, cluster=cluster)
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
     made = [found for name in names for found in context.profiles(kinds, draft, name)]
     profiles = [*(found.value for found in made), *(beside.value for beside in draft.beside)]
@@ -91,7 +90,7 @@ def _default_template(draft: Draft, context: Context, *, cluster: bool) -> None:
     if not isinstance(name, str):
         return
     kinds = CLUSTER_PROFILES if cluster else NAMESPACED_PROFILES
-    profiles = context.profiles(kinds, draft, name)
+    profiles = list(context.profiles(kinds, draft, name))
     if not profiles:
         draft.leave(
             path, "the default is marked on the profile, which the input does not have", "set spec.primary of it"

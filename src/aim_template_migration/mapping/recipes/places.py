@@ -6,7 +6,12 @@ that another has.
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
 from itertools import pairwise
+from operator import itemgetter
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
 
 
 def places_of(names: Sequence[str], files_by_id: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> list[str]:
@@ -26,11 +31,6 @@ def places_of(names: Sequence[str], files_by_id: Mapping[str, Iterable[str]], kn
     return [_deepest(_parts(name), roots) for name in names]
 
 
-def are_apart(one: str, other: str) -> bool:
-    """Return whether two places belong to different clusters or environments: neither is below the other."""
-    return not _is_below(one, other) and not _is_below(other, one)
-
-
 def with_all_above(place: str) -> Iterator[str]:
     """Yield a place and those that it is below of, the empty one at the end."""
     while place:
@@ -39,8 +39,31 @@ def with_all_above(place: str) -> Iterator[str]:
     yield ""
 
 
-def _is_below(path: str, above: str) -> bool:
-    return not above or path == above or path.startswith(f"{above}/")
+class Placed(Generic[Item]):
+    """What stands in directories of clusters, found for one of them without a look at what the others have.
+
+    Two places belong to different clusters or environments where neither is below the other.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._at: dict[str, list[tuple[int, Item]]] = {}
+        self._below: dict[str, list[tuple[int, Item]]] = {}
+
+    def add(self, place: str, item: Item) -> None:
+        """Add what stands in a place."""
+        numbered = (self._count, item)
+        self._count += 1
+        here, *above = with_all_above(place)
+        self._at.setdefault(here, []).append(numbered)
+        for other in above:
+            self._below.setdefault(other, []).append(numbered)
+
+    def near(self, place: str) -> Iterator[Item]:
+        """Return what is not apart from a place, in the order in which it was added."""
+        lists = [self._at.get(other, ()) for other in with_all_above(place)]
+        numbered = merge(*lists, self._below.get(place, ()), key=itemgetter(0))
+        return (item for _, item in numbered)
 
 
 def _parts(name: str) -> tuple[str, ...]:
