@@ -1,8 +1,9 @@
 """Offline validation of manifests: what a strict API server with these definitions would refuse, and where (pure)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from aim_api.crds import load_crd
 from aim_api.kinds import AIM_GROUP, AIM_KINDS, LEGACY_VERSION
@@ -26,6 +27,8 @@ _OF_A_PART = (BLOCKING - {REQUIRED}) | {UNKNOWN_FIELD}
 """Reasons that hold of a part of an object, whatever the rest of it is."""
 
 _KINDS = {kind.name: kind for kind in AIM_KINDS}
+_ANY_OBJECT: JsonObject = {"type": "object"}
+_MOST_JUDGED = 4096
 REPLACED = {
     "AIMServiceTemplate": "AIMProfile",
     "AIMClusterServiceTemplate": "AIMClusterProfile",
@@ -45,12 +48,26 @@ NOT_CHECKED = (
 """What no offline validation can know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """One served version of a kind."""
+Judgement = tuple[list[str], list[FieldError]]
+"""Unknown fields, and what a server refuses otherwise."""
 
-    open_api: JsonObject
-    schema: StructuralSchema
+
+class Definition:
+    """One served version of a kind.
+
+    Attributes:
+        open_api: its schema.
+        schema: the same, compiled.
+        reads_metadata: whether the schema or its rules look into the metadata of an object.
+        judged: what was found in values, by their JSON.
+    """
+
+    def __init__(self, open_api: JsonObject) -> None:
+        self.open_api = open_api
+        self.schema = StructuralSchema.compile(open_api)
+        rules = str(open_api.get("x-kubernetes-validations"))
+        self.reads_metadata = get_map(open_api, "properties", "metadata") != _ANY_OBJECT or "metadata" in rules
+        self.judged: dict[bytes, Judgement] = {}
 
 
 def validate_files(files: Sequence[ManifestFile]) -> Validation:
@@ -88,7 +105,7 @@ def _misfits(kind: str, version: str, value: JsonObject) -> list[str] | None:
 def definition(kind: str, version: str) -> Definition | None:
     """Return the definition of a kind at a version, None where no definition serves it; compiled once."""
     found = _served(kind).get(version)
-    return None if found is None else Definition(found, StructuralSchema.compile(found))
+    return None if found is None else Definition(found)
 
 
 @cache
@@ -115,11 +132,26 @@ def removal(kind: str, version: str, field: str) -> FieldError | None:
     return next((error for error in errors if error.field == f"spec.{field}"), None)
 
 
-def server_errors(value: JsonObject, found: Definition) -> tuple[list[str], list[FieldError]]:
+def server_errors(value: JsonObject, found: Definition) -> Judgement:
     """Return the unknown fields of an object, and what a server refuses in it otherwise.
 
-    A status is looked through for unknown fields and then dropped, as it is written through its subresource alone.
+    Objects that differ in nothing but metadata that the schema does not look into are one value, which is judged once.
     """
+    apart = not found.reads_metadata and isinstance(value.get("metadata"), dict)
+    try:
+        key = msgspec.json.encode({**value, "metadata": {}} if apart else value)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return _judgement(value, found)
+    if key not in found.judged:
+        if len(found.judged) >= _MOST_JUDGED:
+            found.judged.clear()
+        found.judged[key] = _judgement(value, found)
+    unknown, errors = found.judged[key]
+    return [*unknown], [*errors]
+
+
+def _judgement(value: JsonObject, found: Definition) -> Judgement:
+    """Judge a value; a status is looked through for unknown fields alone, as it is written through its subresource."""
     pruned, unknown = found.schema.prune(value)
     pruned.pop("status", None)
     return unknown, found.schema.validate(found.schema.default(pruned))
