@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from aim_api.crds import crd_names, load_crds
+from aim_api.crds import crd_names, load_crd, load_crds
 from aim_api.kinds import AIM_GROUP, AIM_KINDS, DUAL_VERSION_KINDS, KSERVE_KINDS, Kind
 from aim_api.tree import Json, JsonObject, get, get_list, get_map, get_objects, get_str, has
 from tests.aim_api.crd_cases import KINDS, TRAPS, RuleCase, examples, rule_cases
@@ -66,6 +66,10 @@ def test_each_load_is_new() -> None:
     assert first == second
     assert first is not second
     assert first[0] is not second[0]
+
+
+def test_a_single_definition_is_the_one_of_all() -> None:
+    assert {kind: load_crd(kind) for kind in CRDS} == CRDS
 
 
 # Names and versions

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 import pytest
 
 from aim_api.kinds import AIM_GROUP
+from aim_api.tree import Json, JsonObject
 from aim_template_migration.documents.backup_yaml import emit
 from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.traps import TRAPS
-from aim_template_migration.manifests.validating import resolve_field, validate_files
+from aim_template_migration.manifests.validating import Definition, resolve_field, server_errors, validate_files
 from aim_template_migration.manifests.violations import Validation, Violation
 from tests.aim_api.crd_cases import TRAPS as ROWS
 from tests.aim_api.crd_cases import RuleCase, examples, rule_cases
@@ -352,11 +353,59 @@ def fields() -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "spec.map.a.b/c", ("spec", "map", "a.b/c")
     yield "spec.map[a.b/c]", ("spec", "map", "a.b/c")
     yield "spec.env[7].name", ("spec", "env")
+    yield "spec.map.a.b/c.d", ("spec", "map", "a.b/c")
+    yield "spec.map[e[0]]", ("spec", "map", "e[0]")
+    yield "spec.map.e[0]", ("spec", "map", "e[0]")
     yield "spec.absent.name", ("spec",)
     yield "", ()
 
 
 @pytest.mark.parametrize(("field", "path"), list(fields()))
 def test_fields_of_messages_are_found(field: str, path: tuple[object, ...]) -> None:
-    value = {"spec": {"env": [{}, {"name": "x"}], "map": {"a": {"b/c": 1}, "a.b/c": 2}}}
+    value = {"spec": {"env": [{}, {"name": "x"}], "map": {"a": {"b/c": 1}, "a.b/c": 2, "e[0]": 3}}}
     assert resolve_field(value, field) == path
+
+
+def definition_with(rule: str) -> Definition:
+    spec: JsonObject = {"type": "object", "properties": {"size": {"type": "integer", "maximum": 3}}}
+    return Definition(
+        {
+            "type": "object",
+            "properties": {"metadata": {"type": "object"}, "spec": spec},
+            "x-kubernetes-validations": [{"rule": rule, "message": "broken"}],
+        }
+    )
+
+
+def sized(name: str, size: Json) -> JsonObject:
+    return {"metadata": {"name": name}, "spec": {"size": size}}
+
+
+def test_objects_of_one_value_are_judged_once_whatever_their_names() -> None:
+    found = definition_with("self.spec.size != 2")
+    for name in ("a", "b"):
+        assert server_errors(sized(name, 1), found) == ([], [])
+        assert [error.message for error in server_errors(sized(name, 2), found)[1]] == ["Invalid value: broken"]
+        assert server_errors(sized(name, True), found)[1]
+    assert len(found.judged) == 3
+
+
+def test_objects_of_other_names_are_judged_anew_where_a_rule_reads_metadata() -> None:
+    found = definition_with("self.metadata.name != 'b'")
+    assert [len(server_errors(sized(name, 1), found)[1]) for name in ("a", "b", "a")] == [0, 1, 0]
+
+
+def test_what_a_caller_does_with_a_judgement_does_not_change_it() -> None:
+    found = definition_with("true")
+    value = {**sized("a", 5), "other": 1}
+    for _ in range(2):
+        unknown, errors = server_errors(value, found)
+        assert (unknown, len(errors)) == (["other"], 1)
+        unknown.clear()
+        errors.clear()
+
+
+def test_a_value_that_has_no_json_is_judged_all_the_same() -> None:
+    found = definition_with("true")
+    assert len(server_errors({**sized("a", 5), "other": "\ud800"}, found)[1]) == 1
+    assert found.judged == {}
