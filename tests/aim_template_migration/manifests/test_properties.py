@@ -14,7 +14,7 @@ from aim_template_migration.manifests.located import ManifestFile
 from aim_template_migration.manifests.objects import objects_of
 from aim_template_migration.manifests.reading import read_manifest
 from aim_template_migration.manifests.validating import validate_files
-from aim_template_migration.mapping.recipes.conversion import convert_objects, is_aim_object
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion, is_aim_object
 from tests.aim_template_migration.mapping.recipes.random_inputs import RandomInputs
 
 FOREIGN = (
@@ -75,7 +75,7 @@ def expected(text: str) -> list[Json]:
     """Return what the objects of a text become, by their values alone."""
     values = [place.value for place in objects_of(read_manifest(text.encode()))]
     found: list[Json] = []
-    for value, draft in zip(values, convert_objects(values), strict=True):
+    for value, draft in zip(values, ObjectConversion(values).drafts, strict=True):
         if draft is None:
             found.append(value)
             continue

@@ -253,21 +253,6 @@ class ObjectConversion:
         return not gone and changes_the_same(service, changed, now, self._context)
 
 
-def convert_objects(
-    objects: Sequence[JsonObject],
-    *,
-    values: Values | None = None,
-    live: Live = nothing_live,
-    live_models: LiveModels = no_models_live,
-    inline: bool = False,
-    namespace: str = "",
-) -> list[Draft | None]:
-    """Convert objects that no Kustomization changes; see `ObjectConversion`."""
-    return ObjectConversion(
-        objects, values=values, live=live, live_models=live_models, inline=inline, namespace=namespace
-    ).drafts
-
-
 def is_elsewhere(kind: str, path: Path) -> bool:
     """Return whether a field of a kind, or something in it, is at another place after the conversion."""
     return kind in TABLES and is_moved(TABLES[kind], path)

@@ -2,7 +2,7 @@
 
 from aim_api.tree import JsonObject
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 
 GROUP = "aim.eai.amd.com"
 SOURCES = [{"modelId": "a/b", "sourceUri": "hf://a/b"}]
@@ -14,7 +14,7 @@ def made(version: str, kind: str, name: str, spec: JsonObject) -> JsonObject:
 
 
 def needs(objects: list[JsonObject], values: Values | None = None) -> list[tuple[str, str]]:
-    drafts = convert_objects(objects, values=values)
+    drafts = ObjectConversion(objects, values=values).drafts
     return [(gap.object, gap.message) for draft in drafts if draft for gap in draft.gaps]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.ledger import Path
 from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
@@ -23,7 +23,7 @@ def converted(spec: JsonObject, *, inline: bool = False) -> Draft:
     }
     # A fine-tune has no templates, so one keeps the model a custom one.
     whole.setdefault("customTemplates", [{"name": "t"}])
-    (draft,) = convert_objects([model], values=GIVEN, inline=inline)
+    (draft,) = ObjectConversion([model], values=GIVEN, inline=inline).drafts
     assert draft is not None
     return draft
 
@@ -119,7 +119,7 @@ class TestASettingOfTheBaseImage:
     def test_that_its_model_states_as_well_is_nothing_to_decide(self) -> None:
         base = model("base", {"image": "r/i:1", "runtimeConfigName": "fast", "discovery": {"extractMetadata": False}})
         stated = custom("m", runtimeConfigName="fast", discovery={"extractMetadata": False})
-        _, draft = convert_objects([base, stated])
+        _, draft = ObjectConversion([base, stated]).drafts
         assert draft is not None
         assert not lost(draft)
         assert refusals(draft.value) == []
@@ -129,7 +129,7 @@ class TestASettingOfTheBaseImage:
     @pytest.mark.parametrize("first", [{}, {"runtimeConfigName": "fast"}])
     def test_goes_to_the_model_that_another_custom_model_needs_as_well(self, first: JsonObject) -> None:
         values = Values({f"AIMModel/{name}": {"baseModelName": "base"} for name in "mn"})
-        drafts = convert_objects([custom("m", **first), custom("n", runtimeConfigName="fast")], values=values)
+        drafts = ObjectConversion([custom("m", **first), custom("n", runtimeConfigName="fast")], values=values).drafts
         whole = [draft for draft in drafts if draft is not None]
         assert [lost(draft) for draft in whole] == [[], []]
         (base,) = [made.value for draft in whole for made in draft.beside]
@@ -137,13 +137,15 @@ class TestASettingOfTheBaseImage:
 
     @pytest.mark.parametrize("other", [{}, {"runtimeConfigName": "slow"}])
     def test_that_its_model_of_the_input_does_not_have_is_left(self, other: JsonObject) -> None:
-        _, draft = convert_objects([model("base", {"image": "r/i:1", **other}), custom("m", runtimeConfigName="fast")])
+        _, draft = ObjectConversion(
+            [model("base", {"image": "r/i:1", **other}), custom("m", runtimeConfigName="fast")]
+        ).drafts
         assert draft is not None
         assert lost(draft) == [("spec", "runtimeConfigName")]
         assert refusals(draft.value)
 
     def test_without_a_value_is_left_out(self) -> None:
-        _, draft = convert_objects([model("base", {"image": "r/i:1"}), custom("m", runtimeConfigName="")])
+        _, draft = ObjectConversion([model("base", {"image": "r/i:1"}), custom("m", runtimeConfigName="")]).drafts
         assert draft is not None
         assert not lost(draft)
         assert refusals(draft.value) == []

@@ -13,7 +13,7 @@ import pytest
 
 from aim_api.tree import Json, JsonObject, get, get_map, get_objects, get_str
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
 
@@ -97,7 +97,7 @@ def stands_for(draft: Draft, template: JsonObject) -> JsonObject | None:
 
 def check(model: JsonObject) -> Draft:
     values = Values({f"{model['kind']}/m": {"baseModelName": "base"}})
-    (draft,) = convert_objects([model], values=values)
+    (draft,) = ObjectConversion([model], values=values).drafts
     assert draft is not None
     for template in get_objects(model, "spec", "customTemplates"):
         before, made = served_before(model, template), stands_for(draft, template)
@@ -171,7 +171,7 @@ def test_a_derivation_covers_only_templates_whose_hardware_it_selects(own: JsonO
 
 
 def converted(model: JsonObject) -> Draft:
-    (draft,) = convert_objects([model], values=Values({"AIMModel/m": {"baseModelName": "base"}}))
+    (draft,) = ObjectConversion([model], values=Values({"AIMModel/m": {"baseModelName": "base"}})).drafts
     assert draft is not None
     return draft
 

@@ -5,7 +5,7 @@ import pytest
 from aim_api.tree import Json, JsonObject, get
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.ledger import LeafFate
 from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
@@ -35,9 +35,9 @@ def cache(name: str, **spec: Json) -> JsonObject:
 
 def converted(objects: list[JsonObject], values: Values | None = None, *, inline: bool = False) -> list[Draft]:
     """Convert objects, and see that a second conversion changes nothing."""
-    drafts = convert_objects(objects, values=values, inline=inline)
+    drafts = ObjectConversion(objects, values=values, inline=inline).drafts
     written = outputs(objects, drafts)
-    again = convert_objects(written, values=values, inline=inline)
+    again = ObjectConversion(written, values=values, inline=inline).drafts
     assert outputs(written, again) == written
     return [draft for draft in drafts if draft is not None]
 
@@ -351,7 +351,7 @@ class TestAGivenBaseImage:
         ],
     )
     def test_is_that_of_the_templates_of_a_model_without_another(self, model: list[JsonObject], image: str) -> None:
-        profile = convert_objects([template(precision="fp8", metric="latency"), *model], values=self.VALUES)[0]
+        profile = ObjectConversion([template(precision="fp8", metric="latency"), *model], values=self.VALUES).drafts[0]
         assert profile is not None
         assert get(profile.value, "spec", "image") == image
         assert not profile.gaps
@@ -360,6 +360,6 @@ class TestAGivenBaseImage:
     def test_leaves_the_image_that_a_template_states_or_has_been_given(self, given: JsonObject) -> None:
         values = Values({**self.VALUES.by_id, "AIMServiceTemplate/team/one": given})
         stated: JsonObject = {} if given else {"image": "y:1"}
-        (profile,) = convert_objects([template(precision="fp8", **stated)], values=values)
+        (profile,) = ObjectConversion([template(precision="fp8", **stated)], values=values).drafts
         assert profile is not None
         assert get(profile.value, "spec", "image") == given.get("image", "y:1")

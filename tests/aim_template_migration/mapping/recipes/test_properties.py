@@ -1,7 +1,5 @@
 """What holds for every conversion, whatever the input."""
 
-from functools import partial
-
 import msgspec
 
 from aim_api.kinds import AIM_CLUSTER_MODEL, AIM_MODEL
@@ -9,7 +7,7 @@ from aim_api.tree import Json, JsonObject, get, get_map, get_str, leaves
 from aim_template_migration.mapping.defaulting import is_empty
 from aim_template_migration.mapping.fates import Fate
 from aim_template_migration.mapping.recipes.context import no_models_live, nothing_live
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft, id_of
 from aim_template_migration.mapping.recipes.ledger import LeafFate
 from tests.aim_template_migration.mapping.recipes.random_inputs import RandomInputs
@@ -46,14 +44,18 @@ def check(seed: int) -> list[tuple[Draft, list[LeafFate]]]:
     inputs = RandomInputs(seed)
     objects = inputs.several()
     values = inputs.values(objects) if seed % 4 > 1 else None
-    convert = partial(
-        convert_objects,
-        values=values,
-        live=inputs.live if seed % 8 > 3 else nothing_live,
-        live_models=inputs.live_models if seed % 8 > 3 else no_models_live,
-        inline=seed % 2 == 0,
-        namespace="team" if seed % 16 > 7 else "",
-    )
+    live, live_models = (inputs.live, inputs.live_models) if seed % 8 > 3 else (nothing_live, no_models_live)
+
+    def convert(objects: list[JsonObject]) -> list[Draft | None]:
+        return ObjectConversion(
+            objects,
+            values=values,
+            live=live,
+            live_models=live_models,
+            inline=seed % 2 == 0,
+            namespace="team" if seed % 16 > 7 else "",
+        ).drafts
+
     before = msgspec.json.encode(objects)
     drafts = convert(objects)
     assert msgspec.json.encode(objects) == before, "the input was changed"
@@ -122,7 +124,7 @@ def test_every_leaf_is_accounted_for_once_and_a_second_conversion_changes_nothin
 def test_nothing_is_left_at_v1alpha1_but_what_is_named() -> None:
     for seed in range(300):
         objects = RandomInputs(seed).several()
-        for draft in convert_objects(objects):
+        for draft in ObjectConversion(objects).drafts:
             assert draft is not None
             config = str(draft.source["kind"]).endswith("RuntimeConfig")  # which has no other version
             if versions(draft.value) == "aim.eai.amd.com/v1alpha1" and not draft.removed and not config:

@@ -2,7 +2,7 @@
 
 from aim_api.tree import Json, JsonObject
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 
 SOURCES: Json = [{"modelId": "a/b", "sourceUri": "hf://a/b"}]
@@ -24,7 +24,7 @@ def test_a_cluster_scoped_base_model_is_none_of_a_namespace() -> None:
     objects = [made("AIMClusterModel", "m0", custom), made("AIMModel", "m1", own, "ml")]
     names: JsonObject = {"baseModelName": "aim-base"}
     values = Values({"AIMClusterModel/m0": names, "AIMModel/ml/m1": names}, namespace="ml")
-    found = beside(convert_objects(objects, values=values, namespace="ml"))
+    found = beside(ObjectConversion(objects, values=values, namespace="ml").drafts)
     bases = [(new["kind"], new["spec"]) for new in found]
     secrets: Json = [{"name": "only-in-ml"}]
     assert bases == [
@@ -38,7 +38,7 @@ def test_the_model_of_an_image_gets_what_all_its_services_state() -> None:
     first: JsonObject = {**spec, "imagePullSecrets": [{"name": "s1"}], "serviceAccountName": "sa1"}
     second: JsonObject = {**spec, "imagePullSecrets": [{"name": "s2"}], "serviceAccountName": "sa2"}
     second["runtimeConfigName"] = "rc"
-    drafts = convert_objects([made("AIMService", "a", first, "ml"), made("AIMService", "b", second, "ml")])
+    drafts = ObjectConversion([made("AIMService", "a", first, "ml"), made("AIMService", "b", second, "ml")]).drafts
     (model,) = beside(drafts)
     secrets: Json = [{"name": "s1"}, {"name": "s2"}]
     expected: JsonObject = {"image": "r/i:1", "imagePullSecrets": secrets, "serviceAccountName": "sa1"}
@@ -51,9 +51,9 @@ def test_the_model_of_an_image_gets_what_all_its_services_state() -> None:
 
 def test_a_model_of_the_input_stays_and_what_it_lacks_is_said() -> None:
     spec: JsonObject = {"model": {"image": "r/i:1"}, "template": {"name": "t"}, "imagePullSecrets": [{"name": "s1"}]}
-    model, service = convert_objects(
+    model, service = ObjectConversion(
         [made("AIMModel", "m", {"image": "r/i:1"}, "ml"), made("AIMService", "a", spec, "ml")]
-    )
+    ).drafts
     assert model is not None
     assert service is not None
     assert model.get("spec") == {"image": "r/i:1"}

@@ -5,7 +5,7 @@ import pytest
 from aim_api.kinds import AIM_MODEL, Kind
 from aim_api.tree import Json, JsonObject, get
 from aim_template_migration.mapping.recipes.context import Values
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 from tests.aim_template_migration.mapping.recipes.sound_inputs import refusals
 from tests.aim_template_migration.mapping.recipes.test_found_at_random import (
@@ -117,26 +117,28 @@ class TestModelsOfTheCluster:
     LIVE = Cluster(made("AIMModel", "other", {"image": "r/o:1"}), made("AIMModel", "live", {"image": BASE}, "v1alpha2"))
 
     def test_give_a_base_image_its_name(self) -> None:
-        (draft,) = convert_objects([custom("m")], live_models=self.LIVE.list)
+        (draft,) = ObjectConversion([custom("m")], live_models=self.LIVE.list).drafts
         assert draft is not None
         assert draft.get("spec", "profiles", "derivedFrom", "selector", "modelRef") == {"name": "live"}
         assert not draft.beside
         assert not draft.gaps
 
     def test_give_the_image_of_a_service_its_model(self) -> None:
-        (draft,) = convert_objects([made("AIMService", "chat", {"model": {"image": BASE}})], live_models=self.LIVE.list)
+        (draft,) = ObjectConversion(
+            [made("AIMService", "chat", {"model": {"image": BASE}})], live_models=self.LIVE.list
+        ).drafts
         assert draft is not None
         assert draft.get("spec", "model") == {"name": "live"}
         assert not draft.beside
 
     def test_are_not_asked_for_what_the_input_has(self) -> None:
         cluster = Cluster()
-        convert_objects([made("AIMModel", "mine", {"image": BASE}), custom("m")], live_models=cluster.list)
+        ObjectConversion([made("AIMModel", "mine", {"image": BASE}), custom("m")], live_models=cluster.list)
         assert cluster.asked == []
 
     def test_do_not_count_where_the_input_gives_them_another_image(self) -> None:
         moved = made("AIMModel", "live", {"image": "registry.example/base:2"})
-        _, draft = convert_objects([moved, custom("m")], live_models=self.LIVE.list)
+        _, draft = ObjectConversion([moved, custom("m")], live_models=self.LIVE.list).drafts
         assert draft is not None
         assert [gap.path for gap in draft.gaps] == [("metadata", "name")]
 
@@ -144,7 +146,7 @@ class TestModelsOfTheCluster:
         cluster = Cluster()
         model = custom("m")
         del model["metadata"]["namespace"]  # type: ignore[union-attr,index,call-overload]
-        convert_objects([model], live_models=cluster.list, namespace="team")
+        ObjectConversion([model], live_models=cluster.list, namespace="team")
         assert cluster.asked[0] == (AIM_MODEL.name, "team")
 
 
@@ -153,7 +155,7 @@ class TestTheNamespaceOfObjectsThatStateNone:
         one = template(image="x:1", modelId="a/b")
         del one["metadata"]["namespace"]  # type: ignore[union-attr,index,call-overload]
         for namespace, gone in (("team", True), ("", False), ("other", False)):
-            drafts = convert_objects([one, cache("c")], namespace=namespace)
+            drafts = ObjectConversion([one, cache("c")], namespace=namespace).drafts
             assert drafts[1] is not None
             assert drafts[1].removed == gone
             assert drafts[0] is not None
@@ -163,7 +165,7 @@ class TestTheNamespaceOfObjectsThatStateNone:
         model = custom("m")
         del model["metadata"]["namespace"]  # type: ignore[union-attr,index,call-overload]
         values = Values({"AIMModel/team/m": {"baseModelName": "base"}}, namespace="team")
-        (draft,) = convert_objects([model], values=values, namespace="team")
+        (draft,) = ObjectConversion([model], values=values, namespace="team").drafts
         assert draft is not None
         assert not draft.gaps
 
@@ -171,9 +173,9 @@ class TestTheNamespaceOfObjectsThatStateNone:
         profile = made("AIMProfile", "one", PROFILE, "v1alpha2")
         del profile["metadata"]["namespace"]  # type: ignore[union-attr,index,call-overload]
         one = template(image="x:1", modelId="a/b")
-        apart = convert_objects([profile, one])
+        apart = ObjectConversion([profile, one]).drafts
         assert not [gap for draft in apart if draft for gap in draft.gaps]
-        together = convert_objects([profile, one], namespace="team")
+        together = ObjectConversion([profile, one], namespace="team").drafts
         assert [gap.object for draft in together if draft for gap in draft.gaps] == ["AIMProfile/team/one"]
 
 
@@ -201,7 +203,7 @@ def test_a_kind_that_v1alpha2_never_had_is_read_as_that_of_v1alpha1(kind: str) -
         kind, {"image": "x:1", "modelName": "m", "aimId": "a/b", "modelId": "a/b", "modelSources": SOURCES}
     )
     old, new = (
-        convert_objects([template(image="x:1", modelId="a/b"), made(kind, "c", spec, version)])
+        ObjectConversion([template(image="x:1", modelId="a/b"), made(kind, "c", spec, version)]).drafts
         for version in ("v1alpha1", "v1alpha2")
     )
     assert [draft and (draft.value["kind"], draft.value["spec"], draft.removed) for draft in new] == [

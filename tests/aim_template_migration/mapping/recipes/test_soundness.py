@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from aim_api.tree import JsonObject, get_str
 from aim_template_migration.mapping.fates import Fate
-from aim_template_migration.mapping.recipes.conversion import convert_objects
+from aim_template_migration.mapping.recipes.conversion import ObjectConversion
 from aim_template_migration.mapping.recipes.draft import Draft
 from aim_template_migration.mapping.recipes.ledger import LeafFate, Path
 from tests.aim_template_migration.mapping.recipes.sound_inputs import SoundInputs, refusals
@@ -40,7 +40,9 @@ def undecided(draft: Draft, fates: list[LeafFate]) -> list[Path]:
 def check(seed: int) -> list[tuple[Draft, list[LeafFate]]]:
     """Convert valid objects; return the conversions, each with the fates of its leaves."""
     drafts = [
-        draft for draft in convert_objects(SoundInputs(seed).several(), inline=seed % 2 == 0) if draft is not None
+        draft
+        for draft in ObjectConversion(SoundInputs(seed).several(), inline=seed % 2 == 0).drafts
+        if draft is not None
     ]
     found = [(draft, list(draft.fates())) for draft in drafts]
     for draft, fates in found:
@@ -72,7 +74,7 @@ def test_adapters_get_a_profile_even_beside_the_annotation_of_the_profile_pipeli
         "spec": {"model": {"name": "qwen"}, "adapters": [{"name": "tuned", "kind": "AIMArtifact"}]},
     }
     assert refusals(service) == []
-    (draft,) = convert_objects([service])
+    (draft,) = ObjectConversion([service]).drafts
     assert draft is not None
     assert draft.get("spec", "profile") == {"selector": {"modelRef": {"name": "qwen"}}}
     assert refusals(draft.value) == []
