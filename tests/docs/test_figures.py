@@ -1,5 +1,8 @@
 """The page of figures is made from the committed results, and says what they say."""
 
+import re
+from pathlib import Path
+
 from benchmarks.figures import RESULTS, Figure, read_runs
 from benchmarks.registry import every_benchmark
 from benchmarks.table import PAGE, page, rows
@@ -15,6 +18,18 @@ def test_every_result_is_of_a_benchmark_that_there_is_and_of_its_full_size():
     assert runs
     assert runs.keys() <= every_benchmark().keys()
     assert all(run.size == "full" and run.figures for run in runs.values())
+
+
+def test_pages_name_benchmarks_that_there_are():
+    root = Path(__file__).parents[2]
+    pages = [root / "benchmarks" / "README.md", *(root / "docs").rglob("*.md")]
+    lines = [
+        line for path in pages for line in re.findall(r"python -m benchmarks( [^`#&\n]*)?", path.read_text("utf-8"))
+    ]
+    # What follows --json is a file, and no other option has a value.
+    named = {word for line in lines for word in re.sub(r"--json \S+|--\w+", "", line).split()}
+    assert named
+    assert named <= every_benchmark().keys()
 
 
 def test_results_name_no_path_and_no_host():
